@@ -33,10 +33,9 @@ package struct OpenedClientSession: Sendable {
     package var grant: SessionGrant
     package var scope: ClientScope
     package var nonce: String?
-    package var account: AccountClaims
 
-    package init(grant: SessionGrant, scope: ClientScope, nonce: String?, account: AccountClaims) {
-        (self.grant, self.scope, self.nonce, self.account) = (grant, scope, nonce, account)
+    package init(grant: SessionGrant, scope: ClientScope, nonce: String?) {
+        (self.grant, self.scope, self.nonce) = (grant, scope, nonce)
     }
 }
 

@@ -46,7 +46,12 @@ package struct TokenGrants: Sendable {
             target: Self.target(parameters, of: client, settings: issuer.settings), tolerance: Self.tolerance)
         let outcome = try await retryingOnConflict { try await store.use(use, application: issuer.application.id) }
         switch outcome {
-        case .opened(let opened): return try await answer(opened, to: use, for: client, by: issuer)
+        case .opened(let opened):
+            let granted = use.target.kept(of: opened.scope)
+            let isOffline = granted.scopes.contains(StandardScope.offlineAccess.rawValue)
+            return try await answer(
+                for: opened.grant, granted: granted, target: use.target, nonce: opened.nonce,
+                refreshToken: isOffline ? use.refreshToken : nil, to: client, by: issuer)
         case .refused:
             // Without redirect_uri the error is invalid_request; the code is used up all the same.
             _ = try parameters.required("redirect_uri")
@@ -66,19 +71,19 @@ package struct TokenGrants: Sendable {
         return (43...128).contains(verifier.utf8.count) ? CodeChallenge.s256(of: verifier) : ""
     }
 
+    /// Signs the tokens of a grant, of which the client may still have `granted`.
     private func answer(
-        _ opened: OpenedClientSession, to use: CodeUse, for client: OAuthClient, by issuer: Issuer
+        for grant: SessionGrant, granted: ClientScope, target: TokenTarget, nonce: String?,
+        refreshToken: OpaqueToken?, to client: OAuthClient, by issuer: Issuer
     ) async throws -> TokenAnswer {
-        let granted = use.target.kept(of: opened.scope)
-        let (scopes, resource) = try use.target.chosen(from: granted.scopes, resources: granted.resources)
+        let (scopes, resource) = try target.chosen(from: granted.scopes, resources: granted.resources)
         let access = try await issuing.accessToken(
-            of: opened.grant, granted: granted, scopes: scopes, resource: resource, client: client, issuer: issuer)
-        var answer = TokenAnswer(access, refreshToken: nil)
-        if granted.scopes.contains(StandardScope.offlineAccess.rawValue) { answer.refreshToken = use.refreshToken.text }
+            of: grant, granted: granted, scopes: scopes, resource: resource, client: client, issuer: issuer)
+        var answer = TokenAnswer(access, refreshToken: refreshToken?.text)
         if scopes.contains(StandardScope.openid.rawValue) {
-            let named = opened.account.members(scopes: [String](), named: granted.tokenClaims)
+            let named = granted.account?.members(scopes: [String](), named: granted.tokenClaims)
             answer.identityToken = try await issuing.identityToken(
-                with: access, nonce: opened.nonce, claims: named, client: client, issuer: issuer)
+                with: access, nonce: nonce, claims: named ?? [:], client: client, issuer: issuer)
         }
         return answer
     }
@@ -107,21 +112,9 @@ package struct TokenGrants: Sendable {
         guard case .succeeded(let grant) = outcome, let granted = grant.clientScope.map(call.target.kept) else {
             throw OAuthError.invalidGrant
         }
-        let (scopes, resource) = try call.target.chosen(from: granted.scopes, resources: granted.resources)
-        let access = try await issuing.accessToken(
-            of: grant, granted: granted, scopes: scopes, resource: resource, client: client, issuer: issuer)
-        var answer = TokenAnswer(access, refreshToken: successor.text)
-        if scopes.contains(StandardScope.openid.rawValue) {
-            var named: [String: JSONValue] = [:]
-            if !granted.tokenClaims.isEmpty {
-                let account = try await store.accountClaims(
-                    ofSession: grant.sessionID, client: client.id, application: issuer.application.id)
-                named = account?.members(scopes: [String](), named: granted.tokenClaims) ?? [:]
-            }
-            answer.identityToken = try await issuing.identityToken(
-                with: access, nonce: nil, claims: named, client: client, issuer: issuer)
-        }
-        return answer
+        return try await answer(
+            for: grant, granted: granted, target: call.target, nonce: nil, refreshToken: successor, to: client,
+            by: issuer)
     }
 
     /// What the client asks for and may have by the present configuration, but for the scopes of a refresh.

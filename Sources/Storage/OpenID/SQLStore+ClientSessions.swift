@@ -129,7 +129,7 @@ extension SQLStore: CodeStore, ClientSessionStore {
         """
 
     /// What `nextAccountClaims` reads of the account `a`.
-    private static let accountColumns: StaticString = """
+    static let accountColumns: StaticString = """
         a.display_name, a.locale, a.updated_at
         """
 
@@ -167,10 +167,8 @@ extension SQLStore: CodeStore, ClientSessionStore {
         guard var scope = try row.nextClientScope() else { return .refused }
         let nonce: String? = try row.next()
         scope.tokenClaims = try row.next()
-        return .opened(
-            OpenedClientSession(
-                grant: grant, scope: scope, nonce: nonce,
-                account: try row.nextAccountClaims(uid: grant.uid, email: grant.email, phone: grant.phone)))
+        scope.account = try row.nextAccountClaims(of: grant)
+        return .opened(OpenedClientSession(grant: grant, scope: scope, nonce: nonce))
     }
 }
 
@@ -244,6 +242,10 @@ extension SQLStore {
 
 extension Row {
     /// The columns of `accountColumns`.
+    mutating func nextAccountClaims(of grant: SessionGrant) throws -> AccountClaims {
+        try nextAccountClaims(uid: grant.uid, email: grant.email, phone: grant.phone)
+    }
+
     fileprivate mutating func nextAccountClaims(uid: UUID, email: String?, phone: String?) throws -> AccountClaims {
         AccountClaims(
             uid: uid, name: try next(), locale: try next(), email: email, phone: phone, updatedAt: try next())

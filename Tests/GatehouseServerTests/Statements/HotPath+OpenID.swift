@@ -67,6 +67,10 @@ extension HotPath {
             let (party, _, tokens) = try await stage.signedIn()
             return { try await party.refresh(tokens["refresh_token"].string ?? "") }
         },
+        HotPath("a client's refresh with claims by name", 1) { stage in
+            let (party, _, tokens) = try await stage.signedIn(["claims": #"{"id_token":{"email":null}}"#])
+            return { try await party.refresh(tokens["refresh_token"].string ?? "") }
+        },
         HotPath("client credentials", 0, because: "the client is configured") { stage in
             var jobs = RelyingParty(stage.server)
             jobs.client = "jobs"
@@ -104,10 +108,13 @@ extension HotPath {
 
 extension HotPathStage {
     /// A client with tokens of a person, and the cookie of that person's browser.
-    fileprivate func signedIn() async throws -> (party: RelyingParty, cookie: String, tokens: APIClient.Answer) {
+    fileprivate func signedIn(
+        _ parameters: [String: String] = [:]
+    ) async throws -> (party: RelyingParty, cookie: String, tokens: APIClient.Answer) {
         let party = RelyingParty(server)
         let cookie = try await party.browser(of: client.register(at: server))
-        let code = try await party.code(["scope": "openid offline_access"], cookie: cookie)
+        let code = try await party.code(
+            parameters.merging(["scope": "openid offline_access"]) { $1 }, cookie: cookie)
         let tokens = try await party.redeem(code)
         try #require(tokens.status == 200, "\(tokens.text)")
         return (party, cookie, tokens)
