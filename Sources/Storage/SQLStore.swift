@@ -16,8 +16,8 @@ package struct SQLStore: TransactionalStore {
     private let database: Database
     /// `nil` outside a transaction.
     private let open: OpenTransaction?
-    /// Batches reads of users; not used in a transaction.
-    private let joinedUsers: JoinedUsers
+    /// The reads that concurrent calls share; not used in a transaction.
+    let joined: SharedReads
     let sealing: any Sealing
     /// Consulted for each event, because the configuration can be reloaded.
     let subscriptions: any WebhookSubscriptions
@@ -29,7 +29,7 @@ package struct SQLStore: TransactionalStore {
     ) {
         let arrivals = OutboxArrivals(database: database)
         self.init(
-            database: database, open: nil, joinedUsers: JoinedUsers(database: database), sealing: sealing,
+            database: database, open: nil, joined: SharedReads(from: database), sealing: sealing,
             subscriptions: subscriptions
         ) { change in
             switch change {
@@ -40,12 +40,12 @@ package struct SQLStore: TransactionalStore {
     }
 
     private init(
-        database: Database, open: OpenTransaction?, joinedUsers: JoinedUsers, sealing: any Sealing,
+        database: Database, open: OpenTransaction?, joined: SharedReads, sealing: any Sealing,
         subscriptions: any WebhookSubscriptions, onChange: @escaping @Sendable (CommittedChange) -> Void
     ) {
         self.database = database
         self.open = open
-        self.joinedUsers = joinedUsers
+        self.joined = joined
         self.sealing = sealing
         self.subscriptions = subscriptions
         self.onChange = onChange
@@ -62,7 +62,7 @@ package struct SQLStore: TransactionalStore {
                     let open = OpenTransaction(transaction)
                     let result = try await body(
                         SQLStore(
-                            database: database, open: open, joinedUsers: joinedUsers, sealing: sealing,
+                            database: database, open: open, joined: joined, sealing: sealing,
                             subscriptions: subscriptions, onChange: changes.append))
                     try await open.finish()
                     return result
@@ -113,9 +113,6 @@ package struct SQLStore: TransactionalStore {
     }
 
     var isInTransaction: Bool { open != nil }
-
-    /// The reads of users that concurrent calls share; `nil` in a transaction.
-    var sharedUsers: JoinedUsers? { isInTransaction ? nil : joinedUsers }
 }
 
 /// A change that other parts of the server must learn of.

@@ -6,10 +6,10 @@ package import ProviderKit
 extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
     /// Outside a transaction, one statement reads the users of all concurrent calls.
     package func user(_ uid: UUID, application: Application.ID) async throws -> User? {
-        if let sharedUsers {
-            try await translatingErrors { try await sharedUsers.user(uid, application: application) }
-        } else {
+        if isInTransaction {
             try await run(JoinedUsers.select, [.application(application), .uuids([uid])]).first?.user()
+        } else {
+            try await translatingErrors { try await joined.users.value(of: uid, application: application) }
         }
     }
 

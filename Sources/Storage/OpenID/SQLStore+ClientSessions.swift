@@ -175,25 +175,27 @@ extension SQLStore: CodeStore, ClientSessionStore {
 // MARK: - Sessions of clients
 
 extension SQLStore {
-    private static let selectAccountClaims = Statement(
+    /// The account of each of the client sessions `$2`, if both are live.
+    static let selectAccountClaims = Statement(
         .read,
         """
-        SELECT a.uid,
+        SELECT s.id, s.client_id, a.uid,
         """, firstAddresses, ",", accountColumns, ",", absorbed,
         """
           FROM sessions s JOIN accounts a ON a.application_id = $1 AND a.uid = s.uid
-         WHERE s.application_id = $1 AND s.id = $2 AND s.client_id = $3 AND s.ended_at IS NULL AND s.expires_at > now()
+         WHERE s.application_id = $1 AND s.id = ANY ($2) AND s.client_id IS NOT NULL
+           AND s.ended_at IS NULL AND s.expires_at > now()
            AND a.deleted_at IS NULL AND a.disabled_at IS NULL AND a.absorbed_by IS NULL
         """)
 
     package func accountClaims(
         ofSession session: UUID, client: String, application: Application.ID
     ) async throws -> AccountClaims? {
-        let binds: [Bind] = [.application(application), .uuid(session), .text(client)]
-        guard var row = try await run(Self.selectAccountClaims, binds).first else { return nil }
-        var claims = try row.nextAccountClaims(uid: row.next(), email: row.next(), phone: row.next())
-        claims.absorbed = try row.next()
-        return claims
+        let found = try await translatingErrors {
+            try await joined.accountClaims.value(of: session, application: application)
+        }
+        guard let found, found.client.hasSameBytes(as: client) else { return nil }
+        return found.claims
     }
 
     private static let endClientSession = Statement(
@@ -246,7 +248,15 @@ extension Row {
         try nextAccountClaims(uid: grant.uid, email: grant.email, phone: grant.phone)
     }
 
-    fileprivate mutating func nextAccountClaims(uid: UUID, email: String?, phone: String?) throws -> AccountClaims {
+    /// The columns of `selectAccountClaims` after the session's id.
+    mutating func nextClientAccount() throws -> (client: String, claims: AccountClaims) {
+        let client: String = try next()
+        var claims = try nextAccountClaims(uid: next(), email: next(), phone: next())
+        claims.absorbed = try next()
+        return (client, claims)
+    }
+
+    private mutating func nextAccountClaims(uid: UUID, email: String?, phone: String?) throws -> AccountClaims {
         AccountClaims(
             uid: uid, name: try next(), locale: try next(), email: email, phone: phone, updatedAt: try next())
     }

@@ -21,8 +21,8 @@ struct UnreadableRowTests {
                  WHERE uid = $1
                 """, [.uuid(spoilt)])
             let application = try await server.application().id
-            let answers = try await JoinedUsers.users(
-                [spoilt, whole, UUID()], application: application, from: server.backend.database)
+            let users = SharedReads(from: server.backend.database).users
+            let answers = try await users.values([spoilt, whole, UUID()], application)
             #expect(Set(answers.keys) == [spoilt, whole])
             #expect(try answers[whole]?.get().uid == whole)
             #expect(throws: (any Error).self) { try answers[spoilt]?.get() }
