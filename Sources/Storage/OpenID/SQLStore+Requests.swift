@@ -113,8 +113,10 @@ extension SQLStore {
         .write,
         """
         UPDATE sessions SET browser_hash = NULL
-         WHERE application_id = $1 AND id = $2 AND browser_hash = $3
-           AND (ended_at IS NOT NULL OR expires_at <= now() OR last_used_at <= now() - idle)
+         WHERE application_id = $1 AND browser_hash = $3 AND id = ANY (ARRAY(
+               SELECT id FROM sessions
+                WHERE application_id = $1 AND id = $2
+                  AND (ended_at IS NOT NULL OR expires_at <= now() OR last_used_at <= now() - idle)))
         """)
 
     package func forget(_ session: UUID, browser: [UInt8], application: Application.ID) async throws {

@@ -131,7 +131,11 @@ struct Portability {
             }
             guard let inside = token.inside, !SQLQuery.isQuery(inside) else { continue }
             let function = index > 0 ? tokens[index - 1].name : nil
-            if let function, mutableFunctions.contains(function), namesColumn(inside) { return true }
+            if let function, mutableFunctions.contains(function) {
+                let rest = tokens[(index + 1)...]
+                let isAdded = ["+", "-"].contains(rest.first?.text) && namesColumn(Array(rest.dropFirst().prefix(1)))
+                if isAdded || namesColumn(inside) { return true }
+            }
             if function == "coalesce", calls(mutableFunctions, in: inside) { return true }
             if mixesFunctions(inside) { return true }
         }
