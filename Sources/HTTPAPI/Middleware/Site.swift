@@ -17,6 +17,8 @@ package final class ServedApplication: Sendable {
     package let openID: Issuer?
     /// The body of the response to `GET /auth/providers`, encoded once.
     let providerList: ByteBuffer
+    /// The metadata of the OpenID provider, encoded once; empty if the application is none.
+    let issuerMetadata: [UInt8]
 
     package init(
         application: Application, origins: Set<String>, recipients: [Recipient] = [], openID: OpenIDSettings? = nil
@@ -26,6 +28,7 @@ package final class ServedApplication: Sendable {
         self.recipients = recipients
         self.openID = openID.map { Issuer(application: application, settings: $0) }
         providerList = ByteBuffer(bytes: application.providers.json)
+        issuerMetadata = self.openID?.metadata ?? []
     }
 }
 

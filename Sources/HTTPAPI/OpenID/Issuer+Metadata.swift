@@ -1,11 +1,10 @@
 internal import Accounts
-internal import Foundation
 internal import OpenID
 internal import ProviderKit
 
 extension Issuer {
     /// The provider's metadata (OpenID Connect Discovery, 3; RFC 8414, 2), which lists only what the server does.
-    func metadata(algorithm: SigningAlgorithm) throws -> [UInt8] {
+    var metadata: [UInt8] {
         func place(_ path: String) -> JSONValue { .string(application.issuer + path) }
         func list(_ words: [String]) -> JSONValue { .array(words.map { .string($0) }) }
         let methods = list(["client_secret_basic", "client_secret_post", "private_key_jwt", "none"])
@@ -22,7 +21,8 @@ extension Issuer {
             "response_modes_supported": list(ReturnAddress.Mode.allCases.map(\.rawValue)),
             "grant_types_supported": list(OAuthClient.Grant.allCases.map(\.rawValue)),
             "subject_types_supported": list(OAuthClient.SubjectType.allCases.map(\.rawValue)),
-            "id_token_signing_alg_values_supported": list([algorithm.rawValue]), "acr_values_supported": list(["1"]),
+            "id_token_signing_alg_values_supported": list([application.policy.tokens.algorithm.rawValue]),
+            "acr_values_supported": list(["1"]),
             "token_endpoint_auth_methods_supported": methods,
             "introspection_endpoint_auth_methods_supported": methods,
             "revocation_endpoint_auth_methods_supported": methods,
@@ -39,7 +39,7 @@ extension Issuer {
         ]
         let links = ["op_policy_uri": settings.pages.privacy, "op_tos_uri": settings.pages.terms]
             .compactMapValues { $0.map { JSONValue.string($0) } }
-        return Array(try JSONEncoder.stable.encode(JSONValue.object(members.merging(links) { $1 })))
+        return members.merging(links) { $1 }.sortedJSON
     }
 
     private static let claims = [

@@ -1,5 +1,4 @@
 internal import Accounts
-internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -28,9 +27,7 @@ struct OAuthRoutes {
                 path, "The OpenID provider's metadata", takes: TakenRequest(isOfOpenID: true, origins: .all)
             ) { context in
                 .bytes(
-                    try context.issuer.metadata(algorithm: context.application.policy.tokens.algorithm),
-                    type: "application/json", cache: "public, max-age=300"
-                )
+                    context.scope.application.issuerMetadata, type: "application/json", cache: "public, max-age=300")
             }
         }
     }
@@ -161,8 +158,15 @@ extension ResponseShape {
 
 extension Response {
     fileprivate static func oauth(_ members: [String: JSONValue], status: HTTPResponse.Status = .ok) -> Response {
+        .json(written: ByteBuffer(bytes: members.sortedJSON), status: status)
+    }
+}
+
+extension [String: JSONValue] {
+    /// An object in JSON, with its members in the order of their names.
+    var sortedJSON: [UInt8] {
         var writer = JSONObjectWriter()
-        for (name, value) in members.sorted(by: { $0.key < $1.key }) { writer.add(name, value) }
-        return .json(written: ByteBuffer(bytes: writer.finished()), status: status)
+        for (name, value) in sorted(by: { $0.key < $1.key }) { writer.add(name, value) }
+        return writer.finished()
     }
 }
