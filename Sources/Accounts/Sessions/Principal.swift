@@ -7,6 +7,14 @@ package struct Principal: Sendable {
     package let provider, providerUid: String
     /// The account to which a former guest was upgraded or switched, whose token permits only repeating that call.
     package var successor: UUID?
+
+    package init(
+        application: Application, uid: UUID, sessionID: UUID, authenticatedAt: Int, provider: String,
+        providerUid: String
+    ) {
+        (self.application, self.uid, self.sessionID) = (application, uid, sessionID)
+        (self.authenticatedAt, self.provider, self.providerUid) = (authenticatedAt, provider, providerUid)
+    }
 }
 
 /// Looks up which sessions have ended or were renewed, on any replica.

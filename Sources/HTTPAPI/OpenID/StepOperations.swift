@@ -79,6 +79,16 @@ extension StepAction {
         case "continue": self = .proceed
         case "allow": self = .allow
         case "deny": self = .deny
+        case "save": self = .save(displayName: fields["displayName"], password: fields["password"])
+        case "skip": self = .skip
+        case "create": self = .create
+        case "link": self = .link
+        case "keep": self = .keep
+        case "switch": self = .switchAccount
+        case "merge": self = .merge(survivor: fields["survivor"])
+        case "restore": self = .restore
+        case "leave": self = .leave
+        case "send": self = .sendReset(identifier: fields["identifier"])
         default: return nil
         }
     }

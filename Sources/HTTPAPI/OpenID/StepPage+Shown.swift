@@ -28,7 +28,7 @@ extension StepPage.Step {
                 step.client.logo, step.client.policyURI, step.client.tosURI
             )
             self = .consent(consent)
-        case (.signIn, _), (.reauthenticate, nil), (.confirm, nil), (.consent, nil):
+        default:
             var ways = StepPage.SignIn(at: issuer)
             ways.identifier =
                 repeating ? step.identifier : step.progress.identifier ?? step.request.loginHint

@@ -52,6 +52,11 @@ extension ResponseShape<StepOperations.Output> {
             case .ended(let answer, let client, let cookie):
                 return .leaving(by: answer, of: issuer, client: client, fromPage: true, context: context)
                     .setting(cookie, of: issuer)
+            case .account(let url, let session, let cookie):
+                var response = Response.seeOther(url).setting(cookie, of: issuer)
+                response.headers.append(
+                    HTTPField(name: .setCookie, value: issuer.setCookie("account", to: session.text)))
+                return response
             case .fault(.notYours):
                 return .step(.error(reason: "not_your_request", url: nil), status: .badRequest, context: context)
             case .fault(.over(let url)):

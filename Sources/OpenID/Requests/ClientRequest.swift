@@ -21,6 +21,10 @@ package struct ClientRequest: Sendable, Codable, Equatable {
     package var loginHint: String?
     package var locales: [String] = []
     package var claims = RequestedClaims()
+    /// The provider whose pages the person is sent to at once, where a sign-in is needed.
+    package var provider: String?
+    /// The provider of which the account pages link an identity to the account named `subject`.
+    package var linksProvider: String?
 
     package init(clientID: String, returnAddress: ReturnAddress, scopes: [String]) {
         (self.clientID, self.returnAddress, self.scopes) = (clientID, returnAddress, scopes)

@@ -47,8 +47,12 @@ package struct RequestProgress: Sendable, Codable, Equatable {
     package var identifier: String?
     /// The code that was sent to the person.
     package var challenge: SentChallenge?
-    /// The ticket of a sign-in that was refused until the person signs in in another way, too.
-    package var ticket: String?
+    /// What the person decides before the request goes on.
+    package var pending: PendingDecision?
+    /// What the provider whose pages the person has left without a proof has answered (RFC 6749, 4.1.2.1).
+    package var providerError: String?
+    /// The proof of an identity that joins the account that the person signs in to.
+    package var joining: ProviderArrival?
 
     package init() {}
 }
@@ -81,6 +85,8 @@ package struct RequestSituation: Sendable {
 package enum NextStep: Sendable, Equatable {
     package enum Question: String, Sendable, CaseIterable {
         case signIn = "signin"
+        case signUp = "signup"
+        case newPassword = "new-password"
         case accounts, reauthenticate, confirm, consent
     }
 
@@ -113,12 +119,12 @@ package func nextStep(for situation: RequestSituation) -> NextStep {
     }
     if candidate.isGuest, !client.allowsGuests { return situation.ask(.signIn, or: .loginRequired) }
     if request.prompts.contains(.selectAccount), !isChosen { return .ask(.accounts) }
-    if request.prompts.contains(.create), progress.proven != candidate.id { return .ask(.signIn) }
+    if request.prompts.contains(.create), progress.proven != candidate.id { return .ask(.signUp) }
     if situation.needsProof(by: candidate) { return situation.ask(.reauthenticate, or: .loginRequired) }
     if let levels = request.claims.essentialLevels, !levels.contains(candidate.isGuest ? "0" : "1") {
         return .refuse(.unmetAuthenticationRequirements)
     }
-    if candidate.needsNewPassword { return .refuse(.interactionRequired) }
+    if candidate.needsNewPassword { return situation.ask(.newPassword, or: .interactionRequired) }
     if client.isNative(redirectingTo: request.returnAddress.redirectURI), client.asksToConfirm, !progress.hasActed {
         return situation.ask(.confirm, or: .interactionRequired)
     }

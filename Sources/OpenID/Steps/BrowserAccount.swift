@@ -1,5 +1,5 @@
+package import Accounts
 package import Foundation
-internal import ProviderKit
 
 /// An account that is, or was until lately, signed in to in a browser, as the pages show it.
 package struct BrowserAccount: Sendable {
@@ -13,11 +13,16 @@ package struct BrowserAccount: Sendable {
     package var passwordAddress: String?
     /// The verified addresses, the oldest first.
     package var emails, phones: [String]
+    /// When the person authenticated, and the identity that opened the session.
+    package var authenticatedAt: Date
+    package var provider, providerUid: String
 
     package init(
         session: BrowserSession, isLive: Bool, isRemembered: Bool, lastUsedAt: Date, name: String?, locale: String?,
-        passwordAddress: String?, emails: [String], phones: [String]
+        passwordAddress: String?, emails: [String], phones: [String], authenticatedAt: Date, provider: String,
+        providerUid: String
     ) {
+        (self.authenticatedAt, self.provider, self.providerUid) = (authenticatedAt, provider, providerUid)
         (self.session, self.isLive, self.isRemembered) = (session, isLive, isRemembered)
         (self.lastUsedAt, self.name, self.locale) = (lastUsedAt, name, locale)
         (self.passwordAddress, self.emails, self.phones) = (passwordAddress, emails, phones)
@@ -25,6 +30,13 @@ package struct BrowserAccount: Sendable {
 
     /// The address by which the person knows the account.
     package var address: String? { passwordAddress ?? emails.first ?? phones.first }
+
+    /// The account as a caller of the use cases, by the browser's session.
+    package func principal(in application: Application) -> Principal {
+        Principal(
+            application: application, uid: session.uid, sessionID: session.id,
+            authenticatedAt: Int(authenticatedAt.timeIntervalSince1970), provider: provider, providerUid: providerUid)
+    }
 }
 
 /// An open or ended request, and the accounts of the browser that has it.

@@ -2,6 +2,15 @@ internal import Accounts
 internal import Foundation
 internal import ProviderKit
 
+/// What a request needs now.
+enum PresentStep: Sendable {
+    case page(ShownStep.Name)
+    /// The request ends with this error.
+    case refuse(OAuthError.Code)
+    /// The request ends for this session.
+    case finish(BrowserSession)
+}
+
 /// A request at one moment: what is stored, who is signed in, and what is asked next.
 struct RequestState: Sendable {
     let visit: RequestVisit
@@ -19,7 +28,7 @@ struct RequestState: Sendable {
 
     var over: StepFault { .over(clientURI: client.uri) }
 
-    var next: NextStep { nextStep(for: situation) }
+    private var next: NextStep { nextStep(for: situation) }
 
     private var situation: RequestSituation {
         var situation = RequestSituation(request: request, client: client)
@@ -39,16 +48,30 @@ struct RequestState: Sendable {
         return situation
     }
 
+    /// What the request needs now: a decision that is pending, or else the next question, unless nothing is left.
+    var present: PresentStep {
+        if let step = progress.pending?.step {
+            return .page(step == .secondProof && progress.challenge != nil ? .code : step)
+        }
+        return switch next {
+        case .ask(let question): .page(step(asking: question))
+        case .refuse(let code): .refuse(code)
+        case .finish(let session): .finish(session)
+        }
+    }
+
     /// The page for a question.
-    func step(asking question: NextStep.Question) -> ShownStep.Name {
-        if progress.challenge != nil, progress.wantsOther || [.signIn, .reauthenticate].contains(question) {
+    private func step(asking question: NextStep.Question) -> ShownStep.Name {
+        if progress.challenge != nil, progress.wantsOther || [.signIn, .signUp, .reauthenticate].contains(question) {
             return .code
         }
         if progress.wantsOther { return .signIn }
         return switch question {
         case .signIn: .signIn
+        case .signUp: .signUp
         case .accounts: .accounts
         case .reauthenticate: .reauthenticate
+        case .newPassword: .newPassword
         case .confirm: .confirm
         case .consent: .consent
         }
@@ -57,9 +80,9 @@ struct RequestState: Sendable {
     /// The account that a page is about; pages to sign in and to choose an account are about none.
     func account(at step: ShownStep.Name) -> BrowserAccount? {
         switch step {
-        case .signIn, .accounts: nil
-        case .code: progress.wantsOther ? nil : candidate
-        case .reauthenticate, .confirm, .consent: candidate
+        case .signIn, .signUp, .forgot, .accounts, .secondProof, .newOrLink, .restore: nil
+        case .code: progress.wantsOther || progress.pending != nil ? nil : candidate
+        case .reauthenticate, .confirm, .consent, .welcome, .newPassword, .conflict, .merge: candidate
         }
     }
 

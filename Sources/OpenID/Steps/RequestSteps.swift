@@ -64,8 +64,7 @@ package struct RequestSteps: Sendable {
         guard state.visit.isOpen else {
             return try await repeated(action, formToken, of: state, visit) ?? .fault(state.over)
         }
-        guard case .ask(let question) = state.next else { return try await settle(state, visit, cookie: nil) }
-        let step = state.step(asking: question)
+        guard case .page(let step) = state.present else { return try await settle(state, visit, cookie: nil) }
         guard let action, token.isCurrent(formToken, showing: state.content(of: step)) else {
             return try await repeated(action, formToken, of: state, visit) ?? .reload(nil)
         }
@@ -74,11 +73,13 @@ package struct RequestSteps: Sendable {
         } catch let problem where problem.isForPerson {
             if let answer = try await repeated(action, formToken, of: state, visit) { return answer }
             var state = state
-            if case AccountsError.secondProofRequired(let ticket, _) = problem {
-                (state.progress.ticket, state.progress.challenge) = (ticket, nil)
+            if case AccountsError.secondProofRequired(let ticket, let refusal) = problem {
+                state.progress.pending = .secondProof(ticket: ticket, rule: refusal.rule)
+                state.progress.challenge = nil
                 _ = try await update(state, visit)
             }
-            var page = page(state.step(asking: question), of: state, visit)
+            guard case .page(let present) = state.present else { return .reload(nil) }
+            var page = page(present, of: state, visit)
             page.problem = problem
             (page.identifier, page.remembers) = (action.identifier, action.remembers)
             return .page(page)
@@ -92,7 +93,8 @@ package struct RequestSteps: Sendable {
     ) async throws -> StepAnswer {
         var state = state
         switch (step, action) {
-        case (.signIn, .password), (.reauthenticate, .password), (.signIn, .code), (.reauthenticate, .code),
+        case (.signIn, .password), (.signUp, .password), (.reauthenticate, .password), (.secondProof, .password),
+            (.signIn, .code), (.signUp, .code), (.reauthenticate, .code), (.secondProof, .code),
             (.code, .verify), (.code, .resend):
             let account = step == .reauthenticate ? state.account(at: step) : nil
             let outcome = try await proofs.present(
@@ -159,7 +161,7 @@ package struct RequestSteps: Sendable {
 
     /// Ends the request if nothing is left to ask, and otherwise stores its progress.
     private func proceed(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer {
-        if case .ask = state.next {
+        if case .page = state.present {
             _ = try await update(state, visit)
             return .reload(cookie)
         }
@@ -176,12 +178,18 @@ package struct RequestSteps: Sendable {
 
     /// Shows the step that a request is at, or ends the request.
     private func settle(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer {
-        switch state.next {
-        case .ask(let question): return .page(page(state.step(asking: question), of: state, visit))
+        switch state.present {
+        case .page(let step): return .page(page(step, of: state, visit))
         case .refuse(let code):
             let error = OAuthError(code, "The person cannot answer the request")
             return try await end(state, visit, with: error, cookie: cookie)
         case .finish(let session):
+            if state.client.own == .accountPages {
+                guard try await store.end(state.visit.stored.hash, application: visit.issuer.application.id) else {
+                    return .reload(cookie)
+                }
+                return .account(state.request.returnAddress.redirectURI, session: session.id, cookie)
+            }
             let code = opaque.make()
             let new = NewCode(
                 hash: code.hash, request: state.request, issuer: visit.issuer.url,
@@ -216,7 +224,7 @@ package struct RequestSteps: Sendable {
                 id.hash, browser: flow.hash, sessions: visit.browser.sessions.flatMap(opaque.parse)?.hash,
                 application: visit.issuer.application.id),
             stored.stored.issuer.hasSameBytes(as: visit.issuer.url),
-            let client = visit.issuer.settings.client(of: stored.stored.request)
+            let client = visit.issuer.client(of: stored.stored.request)
         else { return .fault(.notYours) }
         let state = state(of: stored, of: client, at: visit.issuer)
         return stored.isOpen ? .open(state) : .over(state)

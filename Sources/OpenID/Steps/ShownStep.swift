@@ -1,10 +1,15 @@
 internal import Accounts
+package import Foundation
 
 /// One page of an authorization request.
 package struct ShownStep: Sendable {
     package enum Name: String, Sendable, CaseIterable {
         case signIn = "signin"
-        case code, accounts, reauthenticate, confirm, consent
+        case signUp = "signup"
+        case code, forgot, accounts, reauthenticate, confirm, consent, welcome, conflict, merge, restore
+        case newPassword = "new-password"
+        case secondProof = "second-proof"
+        case newOrLink = "new-or-link"
     }
 
     package let name: Name
@@ -38,14 +43,27 @@ package enum StepAction: Sendable {
     /// Removes an account whose session has expired from the list.
     case forget(String?)
     case proceed, allow, deny
+    /// Sets the name and the password of a new account, or a new password.
+    case save(displayName: String?, password: String?)
+    case skip
+    /// Opens a new account with the identity that a provider has proven.
+    case create
+    /// Signs in to the account that the identity is to join.
+    case link
+    /// Leaves the identity to the other account, gives the guest up for it, or merges the two accounts.
+    case keep, switchAccount
+    case merge(survivor: String?)
+    case restore, leave
+    /// Mails a link to choose a new password.
+    case sendReset(identifier: String?)
 }
 
 extension StepAction {
     /// The typed address, which the page shows again after a refusal.
     var identifier: String? {
         switch self {
-        case .password(let identifier, _, _), .code(let identifier, _): identifier
-        case .verify, .resend, .back, .choose, .other, .forget, .proceed, .allow, .deny: nil
+        case .password(let identifier, _, _), .code(let identifier, _), .sendReset(let identifier): identifier
+        default: nil
         }
     }
 
@@ -54,7 +72,7 @@ extension StepAction {
         switch self {
         case .password(let identifier, let password, _): "\(identifier ?? "")\n\(password ?? "")"
         case .verify(let code): code
-        case .code, .resend, .back, .choose, .other, .forget, .proceed, .allow, .deny: nil
+        default: nil
         }
     }
 
@@ -62,7 +80,7 @@ extension StepAction {
     var remembers: Bool? {
         switch self {
         case .password(_, _, let remember), .code(_, let remember): remember
-        case .verify, .resend, .back, .choose, .other, .forget, .proceed, .allow, .deny: nil
+        default: nil
         }
     }
 }
@@ -81,6 +99,8 @@ package enum StepAnswer: Sendable {
     case reload(SessionCookie?)
     /// The request has ended with `answer`, a code or an error.
     case ended(Authorization.Answer, of: OAuthClient, SessionCookie?)
+    /// The request has ended for a session of the browser, and the account pages continue at this URL.
+    case account(String, session: UUID, SessionCookie?)
     case fault(StepFault)
 }
 

@@ -27,7 +27,8 @@ struct StepProofs: Sendable {
         case .password(let identifier, let password, let remember):
             try await limits.spend(.login, of: RateSubject(visit.client), in: visit.issuer.application)
             let typed = try TypedPassword(email: account?.passwordAddress ?? identifier, password: password)
-            return try await prove(progress.ticket, under: cookie, remember: remember, visit) { ticket, client in
+            return try await prove(progress.pending?.ticket, under: cookie, remember: remember, visit) {
+                ticket, client in
                 try await signIn.signIn(
                     with: typed, ticket: ticket, from: client, in: visit.issuer.application)
             }
@@ -44,13 +45,13 @@ struct StepProofs: Sendable {
             let route = "POST /api/v1/auth/\(sent.kind)/otp/verify"
             try await limits.spend(.general, of: RateSubject(visit.client, route: route), in: visit.issuer.application)
             let presented = PresentedOneTimeCode(challengeID: sent.id, code: code)
-            return try await prove(progress.ticket, under: cookie, remember: sent.remember, visit) { ticket, client in
+            return try await prove(progress.pending?.ticket, under: cookie, remember: sent.remember, visit) {
+                ticket, client in
                 try await signIn.signIn(
                     with: presented, ofKind: sent.kind, named: sent.provider, ticket: ticket, by: nil, from: client,
                     in: visit.issuer.application)
             }
-        case .back, .choose, .other, .forget, .proceed, .allow, .deny:
-            throw AccountsError.missingParameter("action")
+        default: throw AccountsError.missingParameter("action")
         }
     }
 

@@ -35,6 +35,9 @@ extension SQLStore {
                         WHERE i.application_id = $1 AND i.uid = b.uid AND p.must_change),
                (SELECT g.scopes || g.resources FROM consents g
                  WHERE g.application_id = $1 AND g.uid = b.uid AND g.client_id = request.client_id),
+               b.authenticated_at,
+               (SELECT i.provider FROM identities i WHERE i.application_id = $1 AND i.id = b.identity_id),
+               (SELECT i.provider_uid FROM identities i WHERE i.application_id = $1 AND i.id = b.identity_id),
                b.is_live, b.idle IS NULL, b.last_used_at, b.display_name, b.locale,
                (SELECT i.email FROM identities i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
                  WHERE i.application_id = $1 AND i.uid = b.uid
@@ -160,8 +163,12 @@ extension Row {
         session.isGuest = try next()
         session.needsNewPassword = try next()
         session.consented = Set(try next([String]?.self) ?? [])
+        let (authenticatedAt, provider, providerUid) = (
+            try next(Date.self), try next(String?.self) ?? "", try next(String?.self) ?? ""
+        )
         return BrowserAccount(
             session: session, isLive: try next(), isRemembered: try next(), lastUsedAt: try next(), name: try next(),
-            locale: try next(), passwordAddress: try next(), emails: try next(), phones: try next())
+            locale: try next(), passwordAddress: try next(), emails: try next(), phones: try next(),
+            authenticatedAt: authenticatedAt, provider: provider, providerUid: providerUid)
     }
 }

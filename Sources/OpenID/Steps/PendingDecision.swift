@@ -1,0 +1,66 @@
+package import Foundation
+
+/// What a proof at the pages of a request has led to, until the person decides; it comes before all other questions.
+package enum PendingDecision: Sendable, Codable, Equatable {
+    /// The person has come back from a provider's pages with a proof that is not used yet.
+    case arrival(ProviderArrival)
+    /// The proof is of an identity without an account, so the person chooses between a new account and an own one.
+    case newIdentity(ProviderArrival)
+    /// The account asks for another proof, too, which the ticket goes along with.
+    case secondProof(ticket: String, rule: String)
+    /// The account is being deleted until `purgeAfter`; the token restores it.
+    case restore(token: String, purgeAfter: Date)
+    /// The identity that the person wanted to link belongs to another account.
+    case conflict(LinkConflict)
+    /// The person has chosen to merge the two accounts of a conflict, and is shown what that changes.
+    case merge(LinkConflict)
+    /// A proof has opened a new account.
+    case welcome
+}
+
+/// A proof from a provider's pages, or one that each request carries, such as a mobile network's header.
+package struct ProviderArrival: Sendable, Codable, Equatable {
+    package let provider: String
+    /// The one-time code of the redirect flow, and its `state`; `nil` for a provider without redirects.
+    package let code, state: String?
+
+    package init(provider: String, code: String? = nil, state: String? = nil) {
+        (self.provider, self.code, self.state) = (provider, code, state)
+    }
+}
+
+/// Why an identity cannot be linked.
+package struct LinkConflict: Sendable, Codable, Equatable {
+    /// The configured name of the identity's provider.
+    package let provider: String
+    /// The rule that refuses the link.
+    package let rule: String
+    /// Merges the two accounts; `nil` if a sign-in by the proof would not reach the other account.
+    package let ticket: String?
+
+    package init(provider: String, rule: String, ticket: String?) {
+        (self.provider, self.rule, self.ticket) = (provider, rule, ticket)
+    }
+}
+
+extension PendingDecision {
+    /// The page on which the person decides; `nil` for an arrival, which the server decides.
+    var step: ShownStep.Name? {
+        switch self {
+        case .arrival: nil
+        case .newIdentity: .newOrLink
+        case .secondProof: .secondProof
+        case .restore: .restore
+        case .conflict: .conflict
+        case .merge: .merge
+        case .welcome: .welcome
+        }
+    }
+}
+
+extension PendingDecision {
+    /// The ticket that goes along with the next sign-in.
+    var ticket: String? {
+        if case .secondProof(let ticket, _) = self { ticket } else { nil }
+    }
+}
