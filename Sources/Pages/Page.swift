@@ -59,7 +59,7 @@ extension Page {
     /// Creates a page of finished HTML, whose style and script have the nonce.
     ///
     /// `formTargets` are sources besides `'self'` to which a form may redirect the browser; `image` is the URL of the
-    /// only picture that the page may load.
+    /// only picture of another server that the page may load.
     package init(
         html: String, nonce: PageNonce, allowing permissions: Permissions = [], formTargets: [String] = [],
         image: String? = nil, referrerPolicy: String = "no-referrer"
@@ -79,7 +79,7 @@ extension Page {
             "default-src 'none'",
             "script-src \(permissions.contains(.script) ? "'nonce-\(nonce.text)'" : "'none'")",
             "style-src \(permissions.contains(.mails) ? "'unsafe-inline'" : "'nonce-\(nonce.text)'")",
-            "img-src \(permissions.contains(.mails) ? "data:" : image ?? "'none'")",
+            "img-src \((permissions.contains(.mails) ? ["data:"] : ["'self'", "data:", image].compactMap { $0 }).joined(separator: " "))",
             "connect-src \(permissions.contains(.script) ? "'self'" : "'none'")",
             "base-uri 'none'",
             "frame-ancestors 'none'",

@@ -52,6 +52,7 @@ extension StepPage {
             let text = names.lazy.compactMap { templates?.render("problem.\($0)", shown) }.first
             values["problem"] = ["code": problem.code, "text": text ?? ""]
         }
+        (values["ownLogo"], values["accent"], values["darkAccent"]) = (logo, accent, darkAccent)
         values["links"] = shownLinks
         values["hasLinks"] = !shownLinks.isEmpty
         return values.merging(stepValues) { $1 }

@@ -96,6 +96,10 @@ package struct StepPage: Sendable {
     /// What the application is called, whose accounts these are.
     package let application: String
     package var links = Links()
+    /// The URL of the application's picture, of this server.
+    package var logo: String?
+    /// The colours of links and buttons on light and on dark ground, as in CSS.
+    package var accent, darkAccent: String?
     /// The name of the client that asks.
     package var client: String?
     /// The hidden field of the page's forms.

@@ -65,6 +65,8 @@ extension StepPage {
     init(_ step: Step, in language: PageLanguage, of application: ServedApplication?) {
         let settings = application?.openID?.settings.pages
         self.init(step, in: language, of: settings?.name ?? application?.application.name ?? "")
+        logo = settings?.logo.map { _ in "\(application?.application.issuer ?? "")\(StepRoutes.logo)" }
+        (accent, darkAccent) = (settings?.accent?.text, settings?.darkAccent?.text)
         links = Links(privacy: settings?.privacy, terms: settings?.terms, support: settings?.support)
     }
 }

@@ -11,6 +11,8 @@ struct StepRoutes {
     let operations: StepOperations
 
     private static let path = "/signin/{request}"
+    /// The path of the application's picture.
+    static let logo = "/pages/logo"
 
     var endpoints: [Endpoint] {
         [
@@ -23,6 +25,16 @@ struct StepRoutes {
             operations.cancel.at(
                 .get, below: "", Self.path + "/cancel", "Ends an authorization request",
                 takes: .issuer(.get) { $0["request"] }, returns: .step, answersHEAD: false),
+            .open(
+                Self.logo, "The picture above each page",
+                returns: [.init(description: "The picture", contentType: "image/*")]
+            ) { context in
+                guard let picture = try context.issuer.settings.pages.logo else { throw APIError.nothingHere }
+                var response = Response.bytes(picture.bytes, type: picture.type, cache: "public, max-age=300")
+                // An SVG that a person opens by itself runs nothing.
+                response.headers[.contentSecurityPolicy] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+                return response
+            },
         ]
     }
 }

@@ -34,6 +34,9 @@ package struct OpenIDSettings: Sendable, Equatable {
         package var language = "en"
         /// The URLs of the privacy policy, the terms of service, and help.
         package var privacy, terms, support: String?
+        package var logo: Picture?
+        /// The colour of links and buttons on light and on dark ground; `nil` for the style sheet's own.
+        package var accent, darkAccent: Colour?
 
         package init() {}
     }

@@ -132,8 +132,24 @@ struct ConfigurationProblemTests {
             "5: applications.demo.redirectURIs[0]: expected an absolute URI without a fragment"
         ),
         (
-            "openid: { pages: { logo: \"file:logo.svg\" } }",
-            "5: applications.demo.openid.pages.logo: unknown key, expected one of name, language, links"
+            "openid: { pages: { logo: \"logo.svg\" } }",
+            "5: applications.demo.openid.pages.logo: expected file:PATH of an SVG, PNG or WebP picture up to 64 KiB"
+        ),
+        (
+            "openid: { pages: { logo: \"file:/bin/sh\" } }",
+            "5: applications.demo.openid.pages.logo: expected file:PATH of an SVG, PNG or WebP picture up to 64 KiB"
+        ),
+        (
+            "openid: { pages: { colours: { accent: blue } } }",
+            "5: applications.demo.openid.pages.colours.accent: expected a colour as in #1f5fd0"
+        ),
+        (
+            "openid: { pages: { colours: { accent: \"#8ab4ff\" } } }",
+            "5: applications.demo.openid.pages.colours.accent: has a contrast of 1.91 to #f4f5f7; at least 4.5 is needed"
+        ),
+        (
+            "openid: { pages: { colours: { accentDark: \"#1f5fd0\" } } }",
+            "5: applications.demo.openid.pages.colours.accentDark: has a contrast of 2.75 to #1e2226; at least 4.5 is needed"
         ),
         (
             "openid: { pages: { links: { terms: \"http://a.example/\" } } }",

@@ -112,10 +112,25 @@ final class SettingsReader {
 
     /// The content of a file without the newline at its end.
     func content(ofFile path: String, at place: Place) -> String? {
+        read(path, at: place) { path throws(BoundedFile.Failure) in
+            let text = try BoundedFile.text(at: path)
+            return text.last?.isNewline == true ? String(text.dropLast()) : text
+        }
+    }
+
+    /// The bytes of a file in base64.
+    func base64(ofFile path: String, at place: Place) -> String? {
+        read(path, at: place) { path throws(BoundedFile.Failure) in
+            Data(try BoundedFile.bytes(at: path)).base64EncodedString()
+        }
+    }
+
+    private func read(
+        _ path: String, at place: Place, _ read: (String) throws(BoundedFile.Failure) -> String
+    ) -> String? {
         let source = Configuration.Source(path: absolute(path))
         do {
-            var content = try BoundedFile.text(at: source.path)
-            if content.last?.isNewline == true { content.removeLast() }
+            let content = try read(source.path)
             let section = Configuration.Section(key: String(place.path.prefix { $0 != "." && $0 != "[" }))
             files.append((section, source, content))
             return content

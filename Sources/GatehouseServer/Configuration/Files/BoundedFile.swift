@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reads small text files, and refuses larger ones so that they cannot exhaust memory.
+/// Reads small files, and refuses larger ones so that they cannot exhaust memory.
 enum BoundedFile {
     private static let maximumSize = 1 << 20
 
@@ -14,6 +14,14 @@ enum BoundedFile {
 
     /// The whole content, as UTF-8.
     static func text(at path: String) throws(Failure) -> String {
+        guard let text = String(validating: try bytes(at: path), as: UTF8.self) else {
+            throw Failure(reason: "is not UTF-8 text")
+        }
+        return text
+    }
+
+    /// The whole content.
+    static func bytes(at path: String) throws(Failure) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(errno: errno) }
         defer { close(descriptor) }
@@ -27,8 +35,7 @@ enum BoundedFile {
             bytes += chunk[..<count]
             guard bytes.count <= maximumSize else { throw Failure(reason: "is larger than 1 MiB") }
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure(reason: "is not UTF-8 text") }
-        return text
+        return bytes
     }
 }
 

@@ -39,6 +39,19 @@ extension Form {
         return isPlain && URLComponents(http: text)?.scheme == "https" ? text : nil
     }
 
+    /// The file of a picture, which is read as base64.
+    static let picture = scalar("the file:PATH of an SVG, PNG or WebP picture of at most 64 KiB") {
+        text, node, reader in
+        guard text.hasPrefix("file:") else { return nil }
+        guard let encoded = reader.base64(ofFile: String(text.dropFirst("file:".count)), at: node.place) else {
+            throw Reported()
+        }
+        guard let bytes = Data(base64Encoded: encoded), bytes.count <= 64 << 10, Picture(Array(bytes)) != nil else {
+            return nil
+        }
+        return node.with(.scalar(encoded))
+    }
+
     static let clients = Form(description: "a mapping of ids", children: (".ID.", ClientSection.settings)) {
         node, reader in
         table(node, reader, of: .section(ClientSection.self)) { id in

@@ -46,7 +46,7 @@ struct ConsentPageTests {
             var browser = PageBrowser(server)
             let page = try await browser.signIn(ada, at: browser.begin(party, ["scope": "openid email"]))
             let policy = page.answer.headers.first(name: "content-security-policy") ?? ""
-            #expect(policy.contains("img-src https://gallery.example/logo.png;"))
+            #expect(policy.contains("img-src 'self' data: https://gallery.example/logo.png;"))
             for url in ["src=\"https://gallery.example/logo.png\"", "href=\"https://gallery.example/privacy\""] {
                 #expect(page.text.contains(url), "\(url)")
             }
