@@ -34,7 +34,8 @@ package struct HTTPAPI: Sendable {
             + OAuthRoutes(operations: OAuthOperations(useCases: openID, limits: useCases.limits, metrics: oauth))
             .endpoints
             + ServerRoutes(keys: keys, health: health, metrics: metrics, gauges: gauges + oauth.gauges).endpoints
-        let steps = StepOperations(steps: openID.steps, refusals: useCases.refusals)
+        let steps = StepOperations(
+            authorization: openID.authorization, steps: openID.steps, refusals: useCases.refusals)
         let pages =
             PageRoutes(identities: operations.identities, inbox: inbox).endpoints
             + StepRoutes(operations: steps).endpoints

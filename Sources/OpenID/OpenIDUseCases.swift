@@ -26,10 +26,15 @@ package struct OpenIDUseCases: Sendable {
         authorization = Authorization(
             store: store, validation: RequestValidation(jwts: jwts), opaque: opaque)
         clientGrants = ClientGrants(store: store)
+        let proofs = StepProofs(
+            signIn: accounts.signIn, codes: accounts.codes, limits: accounts.limits, opaque: opaque)
         steps = RequestSteps(
-            store: store, clientGrants: clientGrants,
-            proofs: StepProofs(
-                signIn: accounts.signIn, codes: accounts.codes, limits: accounts.limits, opaque: opaque),
+            store: store, questions: QuestionSteps(store: store, clientGrants: clientGrants, opaque: opaque),
+            proofs: proofs,
+            passwords: PasswordSteps(
+                profile: accounts.profile, change: accounts.passwordChange, reset: accounts.passwordReset,
+                limits: accounts.limits),
+            restoring: RestoreSteps(deletion: accounts.deletion, proofs: proofs, limits: accounts.limits),
             opaque: opaque)
         grants = TokenGrants(store: store, issuing: issuing)
         inspection = TokenInspection(store: store, issuing: issuing, access: access, revocations: revocations)

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ProviderKit
 
 /// The languages of the pages.
@@ -18,5 +19,10 @@ package enum PageLanguage: String, Sendable, CaseIterable {
     package init(preferences: [String?]) {
         let tags = preferences.lazy.compactMap { $0 }.flatMap { LanguageRange.tags($0) }
         self = tags.compactMap { PageLanguage(rawValue: $0) }.first ?? .en
+    }
+
+    /// A day in words.
+    func text(of date: Date) -> String {
+        date.formatted(Date.FormatStyle(date: .long, locale: Locale(identifier: rawValue), timeZone: .gmt))
     }
 }

@@ -5,6 +5,13 @@ extension StepPage.Step {
     package var name: String {
         switch self {
         case .signIn: "signin"
+        case .signUp: "signup"
+        case .forgot: "forgot"
+        case .secondProof: "second-proof"
+        case .welcome: "welcome"
+        case .newPassword: "new-password"
+        case .restore: "restore"
+        case .done: "done"
         case .code: "code"
         case .reauthenticate: "reauthenticate"
         case .accounts: "accounts"
@@ -40,29 +47,47 @@ extension StepPage {
         var values: [String: Any] = [
             "language": language.rawValue, "application": application, "step": step.name,
             "hasLanguages": canBeShownAgain,
-            "languages": PageLanguage.allCases.filter { $0 != language }.map { ["tag": $0.rawValue, "name": $0.name] },
+            "languages": PageLanguage.allCases.filter { $0 != language }.map { language in
+                ["tag": language.rawValue, "name": language.name, "href": link(to: linkedPage, in: language)]
+            },
         ]
         values["client"] = client
         values["csrf"] = formToken
         values["cancel"] = cancel
-        if let problem {
-            let minutes = problem.retryAfter.map { max(1, ($0 + 59) / 60) }
-            let names = [problem.rule.map { "\(problem.code).\($0)" }, problem.code, "other"].compactMap { $0 }
-            let shown: [String: Any] = ["minutes": minutes ?? 1, "application": application]
-            let text = names.lazy.compactMap { templates?.render("problem.\($0)", shown) }.first
-            values["problem"] = ["code": problem.code, "text": text ?? ""]
-        }
+        if let problem { values["problem"] = ["code": problem.code, "text": text(of: problem)] }
         (values["ownLogo"], values["accent"], values["darkAccent"]) = (logo, accent, darkAccent)
         values["links"] = shownLinks
         values["hasLinks"] = !shownLinks.isEmpty
         return values.merging(stepValues) { $1 }
     }
 
+    /// The text of the problem's rule, of its reasons, of the problem at this step, or of its code.
+    private func text(of problem: Problem) -> String {
+        let minutes = problem.retryAfter.map { max(1, ($0 + 59) / 60) }
+        let shown: [String: Any] = ["minutes": minutes ?? 1, "application": application]
+        func text(_ name: String?) -> String? {
+            templates?.render((["problem", problem.code] + [name].compactMap { $0 }).joined(separator: "."), shown)
+        }
+        let reasons = problem.reasons.compactMap { text($0) }
+        guard reasons.isEmpty else { return reasons.joined(separator: " ") }
+        return [problem.rule, step.name].lazy.compactMap { $0 }.compactMap { text($0) }.first
+            ?? text(nil) ?? templates?.render("problem.other", shown) ?? ""
+    }
+
+    /// A link to another page of the same step, or to the same page in another language.
+    private func link(to page: String?, in language: PageLanguage?) -> String {
+        let query = [page.map { "step=\($0)" }, language.map { "lang=\($0.rawValue)" }]
+        return "?" + query.compactMap { $0 }.joined(separator: "&")
+    }
+
     /// Whether a link to the same URL shows the page again; answers are given only once.
     private var canBeShownAgain: Bool {
         switch step {
-        case .return, .formPost, .signedOut, .error: false
-        case .signIn, .code, .reauthenticate, .accounts, .confirm, .consent, .signOut: true
+        case .return, .formPost, .signedOut, .done, .error: false
+        case .signIn, .signUp, .forgot, .code, .reauthenticate, .secondProof, .welcome, .newPassword, .restore,
+            .accounts,
+            .confirm, .consent, .signOut:
+            true
         }
     }
 
@@ -78,7 +103,22 @@ extension StepPage {
 
     private var stepValues: [String: Any] {
         switch step {
-        case .signIn(let ways): return values(of: ways)
+        case .signIn(let ways), .signUp(let ways), .secondProof(let ways): return values(of: ways)
+        case .forgot(let address): return address.map { ["identifier": $0] } ?? [:]
+        case .welcome(let name, let asksForPassword):
+            let concernsPassword = problem.map { $0.code != "INVALID_PARAMETER" } ?? false
+            var values: [String: Any] = [
+                "asksForPassword": asksForPassword, "focusesPassword": asksForPassword && concernsPassword,
+            ]
+            values["name"] = name
+            return values
+        case .newPassword(let account): return values(of: account)
+        case .restore(let date): return ["date": language.text(of: date)]
+        case .done(let done, let next):
+            var values: [String: Any] = [:]
+            for name in ["title", "text"] { values[name] = templates?.render("done.\(done.rawValue).\(name)", [:]) }
+            values["next"] = next
+            return values
         case .reauthenticate(let ways, let account): return values(of: ways).merging(values(of: account)) { $1 }
         case .code(let address): return ["identifier": address]
         case .accounts(let accounts), .signOut(let accounts):
@@ -116,6 +156,7 @@ extension StepPage {
 
     private func values(of ways: SignIn) -> [String: Any] {
         var values: [String: Any] = [
+            "hasField": ways.hasPassword || ways.sendsMail || ways.sendsTexts,
             "hasPassword": ways.hasPassword, "sendsCode": ways.sendsMail || ways.sendsTexts,
             "asksToRemember": ways.asksToRemember, "isRemembered": ways.isRemembered, "canGoBack": ways.canGoBack,
             "isMail": !ways.sendsTexts, "isPhone": ways.sendsTexts && !ways.sendsMail && !ways.hasPassword,
@@ -125,6 +166,9 @@ extension StepPage {
                 && problem.map { ["INVALID_CREDENTIALS", "MISSING_EMAIL_OR_PASSWORD"].contains($0.code) } == true,
         ]
         values["identifier"] = ways.identifier
+        values["signIn"] = link(to: "signin", in: chosenLanguage)
+        if ways.offersSignUp { values["signUp"] = link(to: "signup", in: chosenLanguage) }
+        if ways.offersReset { values["forgot"] = link(to: "forgot", in: chosenLanguage) }
         return values
     }
 

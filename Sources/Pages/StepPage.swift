@@ -1,11 +1,24 @@
+package import Foundation
+
 /// One page of a sign-in, with everything that it shows.
 package struct StepPage: Sendable {
     package enum Step: Sendable {
         case signIn(SignIn)
+        /// Opens an account with a code, or signs in to the one that the address has.
+        case signUp(SignIn)
+        /// Mails a link to choose a new password; with the address that is filled in.
+        case forgot(String?)
         /// A code was sent to the address.
         case code(to: String)
         /// The account proves itself again.
         case reauthenticate(SignIn, Account)
+        /// The account asks for another proof, by one of its other ways to sign in.
+        case secondProof(SignIn)
+        /// A new account, with the name that is filled in.
+        case welcome(name: String?, asksForPassword: Bool)
+        case newPassword(Account)
+        /// The account is being deleted, and can be restored until the date.
+        case restore(until: Date)
         case accounts([Account])
         case confirm(Account)
         case consent(Consent)
@@ -16,6 +29,8 @@ package struct StepPage: Sendable {
         case signOut([Account])
         /// `others` says whether other accounts of the browser are still signed in.
         case signedOut(others: Bool)
+        /// What the person wanted is done; `next` is the URL of the page that leads on.
+        case done(Done, next: String?)
         /// The request cannot go on; `reason` names why for machines, `url` is the client's.
         case error(reason: String, url: String?)
     }
@@ -32,6 +47,9 @@ package struct StepPage: Sendable {
         package var isRemembered = false
         /// Whether the person came from the page of the browser's accounts.
         package var canGoBack = false
+        /// Whether the page has a link to open an account, and one to choose a new password.
+        package var offersSignUp = false
+        package var offersReset = false
 
         package init() {}
     }
@@ -70,15 +88,22 @@ package struct StepPage: Sendable {
         case resource(String)
     }
 
+    /// What a page says is done.
+    package enum Done: String, Sendable, CaseIterable {
+        case resetSent
+    }
+
     /// Why a form was refused.
     package struct Problem: Sendable {
         /// The code of the REST interface, and the rule that refuses.
         package let code: String
         package let rule: String?
+        /// Everything that is wrong with what was typed.
+        package let reasons: [String]
         package let retryAfter: Int?
 
-        package init(code: String, rule: String? = nil, retryAfter: Int? = nil) {
-            (self.code, self.rule, self.retryAfter) = (code, rule, retryAfter)
+        package init(code: String, rule: String? = nil, reasons: [String] = [], retryAfter: Int? = nil) {
+            (self.code, self.rule, self.reasons, self.retryAfter) = (code, rule, reasons, retryAfter)
         }
     }
 
@@ -105,6 +130,9 @@ package struct StepPage: Sendable {
     /// The hidden field of the page's forms.
     package var formToken: String?
     package var problem: Problem?
+    /// The language and the page that the query of the page's URL names; links of the page keep them.
+    package var chosenLanguage: PageLanguage?
+    package var linkedPage: String?
     /// Where the link to cancel leads.
     package var cancel: String?
     /// Places besides the server's own to which the page's form may lead the browser.

@@ -33,6 +33,11 @@ package struct ProofSignIn: Sendable {
         }
     }
 
+    /// The ways to sign in to the account of a ticket, besides the proof that the ticket was issued for.
+    package func ways(with ticket: String, in application: Application) async throws -> WaysToSignIn {
+        try await tickets.ways(with: ticket, in: application)
+    }
+
     package func signIn(
         with password: TypedPassword, ticket: String?, from client: Client, in application: Application
     ) async throws -> SignedIn {

@@ -16,7 +16,12 @@ struct IncomingRequest: Sendable {
 
     /// The fields of the query, or of a form in the body.
     func fields() throws -> FormFields {
-        try FormFields(request.method == .post ? form : request.uri.query ?? "")
+        try request.method == .post ? FormFields(form) : query
+    }
+
+    /// The fields of the query, also where a form is in the body.
+    var query: FormFields {
+        get throws { try FormFields(request.uri.query ?? "") }
     }
 
     /// The text of a form in the body.

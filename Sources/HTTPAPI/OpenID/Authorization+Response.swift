@@ -25,16 +25,20 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
                 return .seeOther(url.addingQuery(["client_id": client, "request_uri": uri]))
             case .fault(let fault):
                 return .step(.error(reason: fault.rawValue, url: nil), status: .badRequest, context: context)
-            case .page(let request, let browser):
-                var response = Response.seeOther("\(issuer.application.issuer)/signin/\(request)")
-                response.headers[.setCookie] = issuer.setCookie("browser", to: browser)
-                return response
+            case .page(let request, let browser): return .beginning(request, in: browser, at: issuer)
             }
         }
     }
 }
 
 extension Response {
+    /// Sends the browser to the page of a request with the flow cookie, and with a query that chooses the language.
+    static func beginning(_ request: String, in flow: String, at issuer: Issuer, query: String? = nil) -> Response {
+        var response = Response.seeOther(issuer.page(of: request, query: query))
+        response.headers[.setCookie] = issuer.setCookie("browser", to: flow)
+        return response
+    }
+
     /// The answer of an authorization request that has ended (RFC 6749, 4.1.2), with `iss` (RFC 9207).
     ///
     /// After a page's form, `form-action` of the page also restricts redirects. A web client is therefore reached by a

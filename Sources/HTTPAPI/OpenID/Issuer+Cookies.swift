@@ -1,6 +1,13 @@
 internal import Accounts
 internal import OpenID
 
+extension Issuer {
+    /// The URL of the page of a request.
+    func page(of request: String, query: String? = nil) -> String {
+        "\(application.issuer)/signin/\(request)\(query.map { "?\($0)" } ?? "")"
+    }
+}
+
 /// The cookies of the issuer's pages.
 extension Issuer {
     /// What the cookies of a request say about its browser.

@@ -5,10 +5,23 @@ internal import ProviderKit
 
 /// The operations of the pages of authorization requests.
 struct StepOperations: Sendable {
+    let authorization: Authorization
     let steps: RequestSteps
     let refusals: RefusalAudit
 
     typealias Output = (answer: StepAnswer, request: String, issuer: Issuer)
+
+    /// Begins a sign-in that ends at the person's account, or a sign-up.
+    func begin(_ prompts: Set<ClientRequest.Prompt>) -> Operation<Void, (id: String, flow: String, issuer: Issuer)> {
+        Operation("step.begin", limits: .client(.authorize)) { context, _ in
+            let issuer = try context.issuer
+            var request = ClientRequest(.accountPages, endingAt: "\(issuer.application.issuer)/account")
+            request.prompts = prompts
+            let (id, flow) = try await authorization.begin(
+                request, in: issuer.browser(of: context.request), at: issuer)
+            return (id, flow, issuer)
+        }
+    }
 
     var show: Operation<String, Output> {
         Operation("step.show", limits: .local) { context, request in
@@ -28,7 +41,7 @@ struct StepOperations: Sendable {
     var submit: Operation<(request: String, form: FormFields), Output> {
         Operation(
             "step.submit", limits: .local,
-            hashesPassword: { input, _ in input()?.form["action"]?.hasSameBytes(as: "password") == true }
+            hashesPassword: { input, _ in input()?.form["password"] != nil }
         ) { context, input in
             let visit = try visit(input.request, context)
             guard context.request.isFromPage(of: visit.issuer) else {
@@ -45,7 +58,8 @@ struct StepOperations: Sendable {
     private func visit(_ request: String, _ context: OperationContext) throws -> RequestSteps.Visit {
         let issuer = try context.issuer
         return RequestSteps.Visit(
-            request: request, browser: issuer.browser(of: context.request), client: context.client, issuer: issuer)
+            request: request, linked: try? context.request.query["step"], browser: issuer.browser(of: context.request),
+            client: context.client, issuer: issuer)
     }
 
     /// Records a refusal that no use case has recorded, as `EndpointResponder` does for the REST interface.

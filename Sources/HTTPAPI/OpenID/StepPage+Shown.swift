@@ -5,20 +5,28 @@ internal import Pages
 internal import ProviderKit
 
 extension StepPage.Step {
-    /// What the page of a step shows; with `repeating`, what the person has typed.
-    init(_ step: ShownStep, in language: PageLanguage, at issuer: Issuer, repeating: Bool) {
+    /// What the page of a step shows, whose URL leads to the present step; with `repeating`, what the person has typed.
+    init(_ step: ShownStep, at url: String, in language: PageLanguage, of issuer: Issuer, repeating: Bool) {
         let account = step.account.map(StepPage.Account.init)
         switch (step.name, account) {
         case (.code, _): self = .code(to: step.progress.challenge?.identifier ?? "")
         case (.accounts, _): self = .accounts(step.accounts.map(StepPage.Account.init))
         case (.reauthenticate, let account?):
-            var ways = StepPage.SignIn(at: issuer)
+            var ways = StepPage.SignIn(of: step, by: issuer)
             ways.identifier = step.account?.address
             ways.hasPassword = ways.hasPassword && step.account?.passwordAddress != nil
             let isMail = step.account?.address?.contains("@")
             (ways.sendsMail, ways.sendsTexts) = (ways.sendsMail && isMail == true, ways.sendsTexts && isMail == false)
             ways.isRemembered = step.remembers ?? step.account?.isRemembered ?? false
             self = .reauthenticate(ways, account)
+        case (.forgot, _): self = .forgot(repeating ? step.typed : step.progress.identifier ?? step.request.loginHint)
+        case (.done, _): self = .done(.resetSent, next: url)
+        case (.welcome, let account?):
+            self = .welcome(
+                name: repeating ? step.typed : account.name,
+                asksForPassword: step.account?.canChoosePassword(at: issuer) ?? false)
+        case (.newPassword, let account?): self = .newPassword(account)
+        case (.restore, _): self = .restore(until: step.progress.pending?.restorableUntil ?? .now)
         case (.confirm, let account?): self = .confirm(account)
         case (.consent, let account?):
             var consent = StepPage.Consent(
@@ -29,25 +37,44 @@ extension StepPage.Step {
             )
             self = .consent(consent)
         default:
-            var ways = StepPage.SignIn(at: issuer)
-            ways.identifier =
-                repeating ? step.identifier : step.progress.identifier ?? step.request.loginHint
+            var ways = StepPage.SignIn(of: step, by: issuer)
+            ways.identifier = repeating ? step.typed : step.progress.identifier ?? step.request.loginHint
             ways.canGoBack = step.progress.wantsOther
             ways.isRemembered = step.remembers ?? false
-            self = .signIn(ways)
+            switch step.name {
+            case .signUp:
+                (ways.hasPassword, ways.offersReset) = (false, false)
+                self = .signUp(ways)
+            case .secondProof:
+                ways.restrict(to: step.progress.pending?.otherProof?.ways ?? WaysToSignIn(), at: issuer)
+                self = .secondProof(ways)
+            default: self = .signIn(ways)
+            }
         }
     }
 }
 
 extension StepPage.SignIn {
     /// The ways that the application allows.
-    fileprivate init(at issuer: Issuer) {
+    fileprivate init(of step: ShownStep, by issuer: Issuer) {
         self.init()
         let providers = issuer.application.providers
-        hasPassword = (try? providers.passwordProvider()).map { $0.0.mode == .open || $0.0.mode == .existing } ?? false
+        hasPassword = issuer.hasPasswords
+        (offersSignUp, offersReset) = (step.offersSignUp, hasPassword)
         sendsMail = providers.challengeProvider(for: .email) != nil
         sendsTexts = providers.challengeProvider(for: .phone) != nil
         asksToRemember = issuer.settings.browserSessions.remember == .ask
+    }
+
+    /// Leaves out the ways that an account does not have.
+    fileprivate mutating func restrict(to ways: WaysToSignIn, at issuer: Issuer) {
+        let providers = issuer.application.providers
+        func has(_ kind: Address.Kind) -> Bool {
+            providers.challengeProvider(for: kind).map { ways.providers.contains($0.name) } ?? false
+        }
+        hasPassword = hasPassword && ways.hasPassword
+        (sendsMail, sendsTexts, offersReset) = (has(.email), has(.phone), hasPassword)
+        asksToRemember = asksToRemember && (hasPassword || sendsMail || sendsTexts)
     }
 }
 

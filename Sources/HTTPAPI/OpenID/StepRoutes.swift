@@ -16,6 +16,8 @@ struct StepRoutes {
 
     var endpoints: [Endpoint] {
         [
+            begin("/signin", [], "Begins a sign-in that ends at the person's account"),
+            begin("/signup", [.create], "Begins a sign-up that ends at the person's account"),
             operations.show.at(
                 .get, below: "", Self.path, "Shows what an authorization request asks next",
                 takes: .issuer(.get) { $0["request"] }, returns: .step, answersHEAD: false),
@@ -39,6 +41,19 @@ struct StepRoutes {
     }
 }
 
+extension StepRoutes {
+    private func begin(_ path: String, _ prompts: Set<ClientRequest.Prompt>, _ summary: String) -> Endpoint {
+        operations.begin(prompts).at(
+            .get, below: "", path, summary, takes: .issuer(.get) { _ in () },
+            returns: ResponseShape(
+                responses: [.init(status: .seeOther, description: "The first page")] + .stepErrors,
+                writesError: Response.stepError
+            ) { begun, context in
+                .beginning(begun.id, in: begun.flow, at: begun.issuer, query: context.request.request.uri.query)
+            }, answersHEAD: false)
+    }
+}
+
 extension IncomingRequest {
     /// Whether the browser says that the form is one of the issuer's pages.
     func isFromPage(of issuer: Issuer) -> Bool {
@@ -59,15 +74,17 @@ extension ResponseShape<StepOperations.Output> {
             switch answer {
             case .page(let step): return .step(step, of: request, at: issuer, context: context)
             case .reload(let cookie):
-                let query = context.request.request.uri.query.map { "?\($0)" } ?? ""
-                return .seeOther("\(issuer.application.issuer)/signin/\(request)\(query)").setting(cookie, of: issuer)
+                let query = context.request.request.uri.query
+                return .seeOther(issuer.page(of: request, query: query)).setting(cookie, of: issuer)
             case .ended(let answer, let client, let cookie):
                 return .leaving(by: answer, of: issuer, client: client, fromPage: true, context: context)
                     .setting(cookie, of: issuer)
             case .account(let url, let session, let cookie):
                 var response = Response.seeOther(url).setting(cookie, of: issuer)
-                response.headers.append(
-                    HTTPField(name: .setCookie, value: issuer.setCookie("account", to: session.text)))
+                if let session {
+                    response.headers.append(
+                        HTTPField(name: .setCookie, value: issuer.setCookie("account", to: session.text)))
+                }
                 return response
             case .fault(.notYours):
                 return .step(.error(reason: "not_your_request", url: nil), status: .badRequest, context: context)
@@ -97,15 +114,21 @@ extension Response {
         let application = context.scope.application
         let language = PageLanguage(
             of: request, client: step.request.locales, account: step.account?.locale, at: application)
+        let query = try? FormFields(request.uri.query ?? "")
+        let chosen = query?["lang"].flatMap { PageLanguage(rawValue: $0) }
+        let present = issuer.page(of: id, query: chosen.map { "lang=\($0.rawValue)" })
         var page = StepPage(
-            .init(step, in: language, at: issuer, repeating: problem != nil), in: language,
+            .init(step, at: present, in: language, of: issuer, repeating: problem != nil), in: language,
             of: application)
-        page.client = step.client.name(in: language)
+        page.client = step.client.own == nil ? step.client.name(in: language) : nil
         page.formToken = step.formToken
-        page.problem = problem.map {
-            .init(code: $0.code.rawValue, rule: $0.details?["rule"]?.string, retryAfter: $0.retryAfter)
+        page.problem = problem.map(StepPage.Problem.init) ?? step.pendingProblem
+        // Somebody who is not signed in has no account pages to go back to.
+        if step.client.own != .accountPages || step.accounts.contains(where: \.isLive) {
+            page.cancel = issuer.page(of: "\(id)/cancel")
         }
-        page.cancel = "\(issuer.application.issuer)/signin/\(id)/cancel"
+        page.chosenLanguage = chosen
+        if step.isLinked { page.linkedPage = step.name.rawValue }
         page.formTargets = step.client.formTargets(of: step.request.returnAddress.redirectURI)
         let status: HTTPResponse.Status =
             switch problem {
@@ -116,6 +139,22 @@ extension Response {
         var response = Response.page(page.page, status: status)
         response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
         return response
+    }
+}
+
+extension StepPage.Problem {
+    fileprivate init(_ error: APIError) {
+        self.init(
+            code: error.code.rawValue, rule: error.details?["rule"]?.string,
+            reasons: error.details?["reasons"]?.array?.compactMap(\.string) ?? [], retryAfter: error.retryAfter)
+    }
+}
+
+extension ShownStep {
+    /// Why the step asks for a decision, if that is a refusal of the linking rules.
+    fileprivate var pendingProblem: StepPage.Problem? {
+        guard name == .secondProof, let rule = progress.pending?.otherProof?.rule else { return nil }
+        return .init(code: ErrorCode.secondProofRequired.rawValue, rule: rule)
     }
 }
 

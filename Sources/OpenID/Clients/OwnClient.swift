@@ -17,6 +17,13 @@ extension OAuthClient {
     package var own: OwnClient? { OwnClient(rawValue: id) }
 }
 
+extension ClientRequest {
+    /// A request of the server's own pages, which ends at one of their URLs, or at that of an app (`hosted`).
+    package init(_ own: OwnClient, endingAt url: String) {
+        self.init(clientID: own.rawValue, returnAddress: ReturnAddress(redirectURI: url), scopes: ["openid"])
+    }
+}
+
 extension Issuer {
     /// The client of a stored request; `nil` if it may not send the request any more.
     func client(of request: ClientRequest) -> OAuthClient? {

@@ -120,7 +120,7 @@ package struct Authorization: Sendable {
             let stored = try await store.request(
                 id.hash, of: parameters["client_id"] ?? "", at: issuer.url, broughtBy: flow.hash,
                 lifetime: issuer.settings.requestLifetime, application: issuer.application.id),
-            let client = issuer.client(of: stored.request)
+            let client = issuer.settings.client(of: stored.request)
         else { return .fault(.invalidRequestURI) }
         do {
             return try await decide(
@@ -148,6 +148,7 @@ package struct Authorization: Sendable {
         }
         var situation = RequestSituation(request: request, client: client)
         situation.progress = progress?.stored.progress ?? RequestProgress()
+        situation.recentAuthentication = issuer.application.policy.recentAuthentication
         situation.sessions = sessions.map { session in
             var session = session
             session.isRequired =
@@ -167,11 +168,15 @@ package struct Authorization: Sendable {
             return .code(code.text, to: request.returnAddress)
         case .ask:
             if let progress { return .page(request: progress.id.text, browser: progress.flow.text) }
-            let (id, flow) = (opaque.make(), browser.flow.flatMap(opaque.parse) ?? opaque.make())
-            var stored = StoredRequest(hash: id.hash, issuer: issuer.url, request: request)
-            stored.browser = flow.hash
-            try await store.store(stored, for: issuer.settings.requestLifetime, application: issuer.application.id)
-            return .page(request: id.text, browser: flow.text)
+            let (id, flow) = try await begin(request, in: browser, at: issuer)
+            return .page(request: id, browser: flow)
         }
+    }
+
+    /// Stores a request of a browser, and returns the request's id and the value of the flow cookie.
+    package func begin(
+        _ request: ClientRequest, in browser: Browser, at issuer: Issuer
+    ) async throws -> (id: String, flow: String) {
+        try await store.open(request, in: browser, at: issuer, by: opaque)
     }
 }

@@ -87,3 +87,16 @@ extension StoredRequest {
     /// The sessions that the person has chosen, proven or consented with.
     package var sessions: [UUID] { [progress.session, progress.proven, progress.consented].compactMap { $0 } }
 }
+
+extension AuthorizationStore {
+    /// Stores a request of a browser, and returns the request's id and the value of the flow cookie.
+    func open(
+        _ request: ClientRequest, in browser: Authorization.Browser, at issuer: Issuer, by opaque: any OpaqueTokens
+    ) async throws -> (id: String, flow: String) {
+        let (id, flow) = (opaque.make(), browser.flow.flatMap(opaque.parse) ?? opaque.make())
+        var stored = StoredRequest(hash: id.hash, issuer: issuer.url, request: request)
+        stored.browser = flow.hash
+        try await store(stored, for: issuer.settings.requestLifetime, application: issuer.application.id)
+        return (id.text, flow.text)
+    }
+}

@@ -75,6 +75,8 @@ package struct RequestSituation: Sendable {
     /// The live sessions of the browser.
     package var sessions: [BrowserSession] = []
     package var progress = RequestProgress()
+    /// How long after an authentication a password may be set.
+    package var recentAuthentication: Duration = .seconds(300)
 
     package init(request: ClientRequest, client: OAuthClient) {
         (self.request, self.client) = (request, client)
@@ -106,25 +108,27 @@ package func nextStep(for situation: RequestSituation) -> NextStep {
     switch situation.candidate {
     case .one(let session): candidate = session
     case .several: return situation.ask(.accounts, or: .accountSelectionRequired)
-    case .none: return situation.ask(.signIn, or: .loginRequired)
+    case .none: return situation.askToSignIn()
     }
-    if situation.progress.wantsOther { return situation.ask(.signIn, or: .loginRequired) }
+    if situation.progress.wantsOther { return situation.askToSignIn() }
     let (request, client, progress) = (situation.request, situation.client, situation.progress)
     let isChosen = progress.session == candidate.id
     if request.subject != nil, !candidate.isRequired {
-        return isChosen ? .refuse(.accessDenied) : situation.ask(.signIn, or: .loginRequired)
+        return isChosen ? .refuse(.accessDenied) : situation.askToSignIn()
     }
     if request.hintedAddress != nil, !candidate.isPreferred, !candidate.isRequired, !isChosen {
-        return situation.ask(.signIn, or: .loginRequired)
+        return situation.askToSignIn()
     }
-    if candidate.isGuest, !client.allowsGuests { return situation.ask(.signIn, or: .loginRequired) }
+    if candidate.isGuest, !client.allowsGuests { return situation.askToSignIn() }
     if request.prompts.contains(.selectAccount), !isChosen { return .ask(.accounts) }
     if request.prompts.contains(.create), progress.proven != candidate.id { return .ask(.signUp) }
     if situation.needsProof(by: candidate) { return situation.ask(.reauthenticate, or: .loginRequired) }
     if let levels = request.claims.essentialLevels, !levels.contains(candidate.isGuest ? "0" : "1") {
         return .refuse(.unmetAuthenticationRequirements)
     }
-    if candidate.needsNewPassword { return situation.ask(.newPassword, or: .interactionRequired) }
+    if candidate.needsNewPassword {
+        return situation.ask(situation.isRecent(candidate) ? .newPassword : .reauthenticate, or: .interactionRequired)
+    }
     if client.isNative(redirectingTo: request.returnAddress.redirectURI), client.asksToConfirm, !progress.hasActed {
         return situation.ask(.confirm, or: .interactionRequired)
     }
@@ -155,6 +159,14 @@ extension RequestSituation {
     fileprivate func ask(_ question: NextStep.Question, or error: OAuthError.Code) -> NextStep {
         request.isSilent ? .refuse(error) : .ask(question)
     }
+
+    /// Asks somebody who is not signed in to sign in, or to open an account if the client asks for that.
+    fileprivate func askToSignIn() -> NextStep {
+        ask(request.prompts.contains(.create) ? .signUp : .signIn, or: .loginRequired)
+    }
+
+    /// Whether an authentication is recent enough to set a password.
+    func isRecent(_ session: BrowserSession) -> Bool { .seconds(session.age) <= recentAuthentication }
 
     /// Whether the authentication is too old for the request, and not proven again in it.
     fileprivate func needsProof(by candidate: BrowserSession) -> Bool {

@@ -7,6 +7,8 @@ package struct BrowserAccount: Sendable {
     /// `false` if the session has expired; the person must sign in again.
     package var isLive: Bool
     package var isRemembered: Bool
+    /// Whether the account was opened together with this session.
+    package var isNew: Bool
     package var lastUsedAt: Date
     package var name, locale: String?
     /// The address with which the account's password is typed; `nil` if it has no password.
@@ -18,12 +20,13 @@ package struct BrowserAccount: Sendable {
     package var provider, providerUid: String
 
     package init(
-        session: BrowserSession, isLive: Bool, isRemembered: Bool, lastUsedAt: Date, name: String?, locale: String?,
+        session: BrowserSession, isLive: Bool, isRemembered: Bool, isNew: Bool, lastUsedAt: Date, name: String?,
+        locale: String?,
         passwordAddress: String?, emails: [String], phones: [String], authenticatedAt: Date, provider: String,
         providerUid: String
     ) {
         (self.authenticatedAt, self.provider, self.providerUid) = (authenticatedAt, provider, providerUid)
-        (self.session, self.isLive, self.isRemembered) = (session, isLive, isRemembered)
+        (self.session, self.isLive, self.isRemembered, self.isNew) = (session, isLive, isRemembered, isNew)
         (self.lastUsedAt, self.name, self.locale) = (lastUsedAt, name, locale)
         (self.passwordAddress, self.emails, self.phones) = (passwordAddress, emails, phones)
     }

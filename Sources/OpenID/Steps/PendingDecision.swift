@@ -1,3 +1,4 @@
+package import Accounts
 package import Foundation
 
 /// What a proof at the pages of a request has led to, until the person decides; it comes before all other questions.
@@ -7,9 +8,9 @@ package enum PendingDecision: Sendable, Codable, Equatable {
     /// The proof is of an identity without an account, so the person chooses between a new account and an own one.
     case newIdentity(ProviderArrival)
     /// The account asks for another proof, too, which the ticket goes along with.
-    case secondProof(ticket: String, rule: String)
-    /// The account is being deleted until `purgeAfter`; the token restores it.
-    case restore(token: String, purgeAfter: Date)
+    case secondProof(ticket: String, rule: String, ways: WaysToSignIn)
+    /// The account is being deleted until `purgeAfter`; the token restores it, in a session that may be remembered.
+    case restore(token: String, purgeAfter: Date, remember: Bool)
     /// The identity that the person wanted to link belongs to another account.
     case conflict(LinkConflict)
     /// The person has chosen to merge the two accounts of a conflict, and is shown what that changes.
@@ -59,8 +60,18 @@ extension PendingDecision {
 }
 
 extension PendingDecision {
+    /// Until when the account can be restored.
+    package var restorableUntil: Date? {
+        if case .restore(_, let purgeAfter, _) = self { purgeAfter } else { nil }
+    }
+
+    /// The rule that asks for another proof, and the ways to give one.
+    package var otherProof: (rule: String, ways: WaysToSignIn)? {
+        if case .secondProof(_, let rule, let ways) = self { (rule, ways) } else { nil }
+    }
+
     /// The ticket that goes along with the next sign-in.
     var ticket: String? {
-        if case .secondProof(let ticket, _) = self { ticket } else { nil }
+        if case .secondProof(let ticket, _, _) = self { ticket } else { nil }
     }
 }

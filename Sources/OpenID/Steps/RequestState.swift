@@ -5,6 +5,8 @@ internal import ProviderKit
 /// What a request needs now.
 enum PresentStep: Sendable {
     case page(ShownStep.Name)
+    /// A proof has come from a provider's pages, and is used at once.
+    case arrived(ProviderArrival)
     /// The request ends with this error.
     case refuse(OAuthError.Code)
     /// The request ends for this session.
@@ -15,23 +17,27 @@ enum PresentStep: Sendable {
 struct RequestState: Sendable {
     let visit: RequestVisit
     let client: OAuthClient
+    let issuer: Issuer
+    /// The page that a link of another page leads to.
+    let linked: ShownStep.Name?
     var progress: RequestProgress
     let subject: @Sendable (UUID) -> String
 
-    init(_ visit: RequestVisit, of client: OAuthClient, subject: @escaping @Sendable (UUID) -> String) {
-        (self.visit, self.client, self.subject) = (visit, client, subject)
+    init(
+        _ visit: RequestVisit, of client: OAuthClient, at issuer: Issuer, linked: ShownStep.Name?,
+        subject: @escaping @Sendable (UUID) -> String
+    ) {
+        (self.visit, self.client, self.issuer, self.linked, self.subject) = (visit, client, issuer, linked, subject)
         progress = visit.stored.progress
     }
 
     var request: ClientRequest { visit.stored.request }
     var live: [BrowserAccount] { visit.accounts.filter(\.isLive) }
-
     var over: StepFault { .over(clientURI: client.uri) }
-
-    private var next: NextStep { nextStep(for: situation) }
 
     private var situation: RequestSituation {
         var situation = RequestSituation(request: request, client: client)
+        situation.recentAuthentication = issuer.application.policy.recentAuthentication
         situation.progress = progress
         let hint = request.hintedAddress
         situation.sessions = live.map { account in
@@ -50,11 +56,15 @@ struct RequestState: Sendable {
 
     /// What the request needs now: a decision that is pending, or else the next question, unless nothing is left.
     var present: PresentStep {
-        if let step = progress.pending?.step {
-            return .page(step == .secondProof && progress.challenge != nil ? .code : step)
+        switch progress.pending {
+        case .arrival(let arrival)?: return .arrived(arrival)
+        case let pending?:
+            guard let step = pending.step else { break }
+            return .page(following(step == .secondProof && progress.challenge != nil ? .code : step))
+        case nil: break
         }
-        return switch next {
-        case .ask(let question): .page(step(asking: question))
+        return switch nextStep(for: situation) {
+        case .ask(let question): .page(following(step(asking: question)))
         case .refuse(let code): .refuse(code)
         case .finish(let session): .finish(session)
         }
@@ -65,10 +75,10 @@ struct RequestState: Sendable {
         if progress.challenge != nil, progress.wantsOther || [.signIn, .signUp, .reauthenticate].contains(question) {
             return .code
         }
-        if progress.wantsOther { return .signIn }
+        if progress.wantsOther { return question == .signUp && offersSignUp ? .signUp : .signIn }
         return switch question {
         case .signIn: .signIn
-        case .signUp: .signUp
+        case .signUp: offersSignUp ? .signUp : .signIn
         case .accounts: .accounts
         case .reauthenticate: .reauthenticate
         case .newPassword: .newPassword
@@ -77,14 +87,37 @@ struct RequestState: Sendable {
         }
     }
 
+    // MARK: - Links between pages
+
+    /// Whether a person who has no account can open one with a code.
+    ///
+    /// A request that requires an account, or links an identity to one, opens none.
+    var offersSignUp: Bool { request.subject == nil && request.linksProvider == nil && issuer.sendsCodesForSignUp }
+
+    /// The page that a link has led to, if the present page has that link; otherwise the present page.
+    private func following(_ step: ShownStep.Name) -> ShownStep.Name {
+        switch (step, linked) {
+        case (.signIn, .signUp) where offersSignUp: .signUp
+        case (.signUp, .signIn): .signIn
+        case (.signIn, .forgot), (.signUp, .forgot), (.reauthenticate, .forgot), (.secondProof, .forgot):
+            issuer.hasPasswords ? .forgot : step
+        default: step
+        }
+    }
+
+    // MARK: - The account
+
     /// The account that a page is about; pages to sign in and to choose an account are about none.
     func account(at step: ShownStep.Name) -> BrowserAccount? {
         switch step {
-        case .signIn, .signUp, .forgot, .accounts, .secondProof, .newOrLink, .restore: nil
+        case .signIn, .signUp, .forgot, .done, .accounts, .secondProof, .newOrLink, .restore: nil
         case .code: progress.wantsOther || progress.pending != nil ? nil : candidate
         case .reauthenticate, .confirm, .consent, .welcome, .newPassword, .conflict, .merge: candidate
         }
     }
+
+    /// Whether the authentication of a session is recent enough to set a password.
+    func isRecent(_ session: BrowserSession) -> Bool { situation.isRecent(session) }
 
     /// What a page shows, by which its form is recognised: the step, and the account that it is about.
     func content(of step: ShownStep.Name) -> String { "\(step.rawValue) \(account(at: step)?.session.id.text ?? "")" }
@@ -102,7 +135,28 @@ struct RequestState: Sendable {
         }
     }
 
-    private var candidate: BrowserAccount? {
+    var candidate: BrowserAccount? {
         situation.candidateSession.flatMap { session in live.first { $0.session.id == session.id } }
+    }
+}
+
+extension RequestProgress {
+    /// The progress of a request right after a proof; a new account is welcomed.
+    init(provenBy session: UUID, isNewAccount: Bool) {
+        self.init()
+        (self.session, proven, hasActed) = (session, session, true)
+        if isNewAccount { pending = .welcome }
+    }
+}
+
+extension Issuer {
+    /// Whether people can sign in with a password.
+    package var hasPasswords: Bool {
+        (try? application.providers.passwordProvider()).map { $0.0.mode == .open || $0.0.mode == .existing } ?? false
+    }
+
+    /// Whether a code can be sent to somebody who has no account, and opens one.
+    package var sendsCodesForSignUp: Bool {
+        [Address.Kind.email, .phone].contains { application.providers.challengeProvider(for: $0)?.mode == .open }
     }
 }

@@ -5,7 +5,7 @@ internal import ProviderKit
 /// The pages of an authorization request, each of which shows the step that the request is at.
 ///
 /// The step is decided at each request of a page (`nextStep(for:)`), so that several tabs, the back button and repeated
-/// forms show what is asked now. Forms call the use cases of the REST interface.
+/// forms show what is asked now. Forms call the use cases of the REST interface, by the `StepActions` of their action.
 package struct RequestSteps: Sendable {
     /// What a browser brings to a page.
     package struct Visit: Sendable {
@@ -14,9 +14,14 @@ package struct RequestSteps: Sendable {
         package let browser: Authorization.Browser
         package let client: Client
         package let issuer: Issuer
+        /// The page that a link of another page leads to, by its name.
+        let linked: ShownStep.Name?
 
-        package init(request: String, browser: Authorization.Browser, client: Client, issuer: Issuer) {
+        package init(
+            request: String, linked: String?, browser: Authorization.Browser, client: Client, issuer: Issuer
+        ) {
             (self.request, self.browser, self.client, self.issuer) = (request, browser, client, issuer)
+            self.linked = linked.flatMap { ShownStep.Name(bytesOf: $0) }
         }
     }
 
@@ -26,8 +31,10 @@ package struct RequestSteps: Sendable {
     typealias Store = AuthorizationStore & SessionEndStore
 
     let store: any Store
-    let clientGrants: ClientGrants
+    let questions: QuestionSteps
     let proofs: StepProofs
+    let passwords: PasswordSteps
+    let restoring: RestoreSteps
     let opaque: any OpaqueTokens
 
     /// Shows the present step, or ends the request if nothing is left to ask.
@@ -36,6 +43,15 @@ package struct RequestSteps: Sendable {
         case .fault(let fault): .fault(fault)
         case .over(let state): .fault(state.over)
         case .open(let state): try await settle(state, visit, cookie: nil)
+        }
+    }
+
+    /// Goes on with the session that a proof outside the request's pages has opened under a new cookie of the browser.
+    func proceed(_ visit: Visit, as signedIn: SignedIn, under cookie: OpaqueToken) async throws -> StepAnswer {
+        switch try await load(visit) {
+        case .fault(let fault): .fault(fault)
+        case .over(let state): .fault(state.over)
+        case .open(let state): try await proceed(.proven(signedIn, under: cookie), from: state, visit)
         }
     }
 
@@ -69,61 +85,64 @@ package struct RequestSteps: Sendable {
             return try await repeated(action, formToken, of: state, visit) ?? .reload(nil)
         }
         do {
-            return try await perform(action, formToken, at: step, of: state, visit)
+            let form = StepForm(step: step, action: action, token: formToken)
+            guard let outcome = try await actions(for: form, on: state)?.perform(form, on: state, visit) else {
+                return .reload(nil)
+            }
+            return try await proceed(outcome, from: state, visit)
         } catch let problem where problem.isForPerson {
             if let answer = try await repeated(action, formToken, of: state, visit) { return answer }
-            var state = state
-            if case AccountsError.secondProofRequired(let ticket, let refusal) = problem {
-                state.progress.pending = .secondProof(ticket: ticket, rule: refusal.rule)
-                state.progress.challenge = nil
-                _ = try await update(state, visit)
-            }
-            guard case .page(let present) = state.present else { return .reload(nil) }
-            var page = page(present, of: state, visit)
-            page.problem = problem
-            (page.identifier, page.remembers) = (action.identifier, action.remembers)
-            return .page(page)
+            return try await show(problem, after: action, at: state, visit)
         }
     }
 
     // MARK: - Actions
 
-    private func perform(
-        _ action: StepAction, _ formToken: String, at step: ShownStep.Name, of state: RequestState, _ visit: Visit
+    /// The component that has the action of a form; it decides whether the form's step has the action, too.
+    private func actions(for form: StepForm, on state: RequestState) -> (any StepActions)? {
+        switch form.action {
+        case .password, .code, .verify, .resend: proofs
+        case .back, .choose, .other, .forget, .proceed, .allow, .deny: questions
+        case .save, .skip, .sendReset: passwords
+        case .restore, .leave: restoring
+        case .create, .link, .keep, .switchAccount, .merge: nil
+        }
+    }
+
+    private func proceed(_ outcome: StepOutcome, from state: RequestState, _ visit: Visit) async throws -> StepAnswer {
+        switch outcome {
+        case .progressed(let state): return try await proceed(state, visit, cookie: nil)
+        case .changed(let state):
+            _ = try await update(state, visit)
+            return try await show(visit)
+        case .proven(let signedIn, let cookie):
+            let session = signedIn.session.grant.sessionID
+            guard var now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
+            now.progress = RequestProgress(provenBy: session, isNewAccount: signedIn.session.isNewAccount)
+            return try await proceed(now, as: session, visit, cookie: cookie)
+        case .page(let step): return .page(try await page(step, of: state, visit))
+        case .denied: return try await end(state, visit, with: .denied, cookie: nil)
+        }
+    }
+
+    /// Shows why a form was refused: with the form, or on the page of the decision that the refusal asks for.
+    private func show(
+        _ problem: any Error, after action: StepAction, at state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer {
         var state = state
-        switch (step, action) {
-        case (.signIn, .password), (.signUp, .password), (.reauthenticate, .password), (.secondProof, .password),
-            (.signIn, .code), (.signUp, .code), (.reauthenticate, .code), (.secondProof, .code),
-            (.code, .verify), (.code, .resend):
-            let account = step == .reauthenticate ? state.account(at: step) : nil
-            let outcome = try await proofs.present(
-                action, of: account, progress: state.progress, formToken: formToken, visit)
-            switch outcome {
-            case .sent(let challenge): state.progress.challenge = challenge
-            case .proven(let session, let cookie):
-                guard let now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
-                return try await proceed(now, as: session, visit, cookie: cookie)
-            }
-        case (.code, .back): state.progress.challenge = nil
-        case (.signIn, .back): (state.progress.wantsOther, state.progress.identifier) = (false, nil)
-        case (.accounts, .choose(let id)): state.choose(id)
-        case (.accounts, .forget(let id)):
-            guard let id = id.flatMap(UUID.init), let cookie = visit.browser.sessions.flatMap(opaque.parse) else {
-                break
-            }
-            try await store.forget(id, browser: cookie.hash, application: visit.issuer.application.id)
-        case (.accounts, .other), (.reauthenticate, .other), (.confirm, .other):
-            (state.progress.wantsOther, state.progress.challenge) = (true, nil)
-        case (.confirm, .proceed): state.progress.hasActed = true
-        case (.consent, .allow):
-            guard let account = state.account(at: step) else { break }
-            try await clientGrants.allow(state.request, of: account.session.uid, at: visit.issuer)
-            (state.progress.consented, state.progress.hasActed) = (account.session.id, true)
-        case (.consent, .deny): return try await end(state, visit, with: .denied, cookie: nil)
-        default: return .reload(nil)
+        if let pending = try await proofs.decision(after: problem, to: action, of: state, visit) {
+            (state.progress.pending, state.progress.challenge) = (pending, nil)
+            _ = try await update(state, visit)
+            if case .restore = pending { return .reload(nil) }
+        } else if case AccountsError.invalidToken = problem, state.progress.pending != nil {
+            state.progress.pending = nil
+            _ = try await update(state, visit)
         }
-        return try await proceed(state, visit, cookie: nil)
+        guard case .page(let present) = state.present else { return .reload(nil) }
+        var page = try await page(present, of: state, visit)
+        page.problem = problem
+        (page.typed, page.remembers) = (action.typed, action.remembers)
+        return .page(page)
     }
 
     /// Goes on with the session that a proof has opened.
@@ -139,9 +158,7 @@ package struct RequestSteps: Sendable {
         let isRemembered = state.live.contains(where: \.isRemembered)
         let cookie = SessionCookie(
             value: cookie.text, lifetime: isRemembered ? visit.issuer.settings.browserSessions.lifetime : nil)
-        var proven = state
-        proven.progress = RequestProgress(provenBy: session)
-        return try await proceed(proven, visit, cookie: cookie)
+        return try await proceed(state, visit, cookie: cookie)
     }
 
     /// Answers a form again that has proven an account already; `nil` if it has not, or not lately.
@@ -150,12 +167,15 @@ package struct RequestSteps: Sendable {
     private func repeated(
         _ action: StepAction?, _ formToken: String, of state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer? {
-        guard let cookie = action.flatMap({ proofs.cookie(after: $0, formToken: formToken, visit) }),
-            let now = try await reload(state, visit, under: cookie)
-        else { return nil }
+        guard let action, action.proof != nil else { return nil }
+        let cookie = proofs.cookie(after: action, formToken: formToken, visit)
+        guard var now = try await reload(state, visit, under: cookie) else { return nil }
         let proven = now.live.filter { .seconds($0.session.age) <= Authorization.codeLifetime }
             .min { ($0.session.age, $1.lastUsedAt) < ($1.session.age, $0.lastUsedAt) }
         guard let proven else { return nil }
+        if now.progress.proven != proven.session.id {
+            now.progress = RequestProgress(provenBy: proven.session.id, isNewAccount: proven.isNew)
+        }
         return try await proceed(now, as: proven.session.id, visit, cookie: cookie)
     }
 
@@ -173,37 +193,41 @@ package struct RequestSteps: Sendable {
         stored.progress = state.progress
         return try await store.update(stored, application: visit.issuer.application.id)
     }
+}
 
-    // MARK: - Ends
+// MARK: - Ends
 
+extension RequestSteps {
     /// Shows the step that a request is at, or ends the request.
     private func settle(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer {
         switch state.present {
-        case .page(let step): return .page(page(step, of: state, visit))
+        case .page(let step): return .page(try await page(step, of: state, visit))
+        case .arrived: return .reload(cookie)
         case .refuse(let code):
             let error = OAuthError(code, "The person cannot answer the request")
             return try await end(state, visit, with: error, cookie: cookie)
-        case .finish(let session):
-            if state.client.own == .accountPages {
-                guard try await store.end(state.visit.stored.hash, application: visit.issuer.application.id) else {
-                    return .reload(cookie)
-                }
-                return .account(state.request.returnAddress.redirectURI, session: session.id, cookie)
-            }
-            let code = opaque.make()
-            let new = NewCode(
-                hash: code.hash, request: state.request, issuer: visit.issuer.url,
-                lifetime: Authorization.codeLifetime)
-            let application = visit.issuer.application.id
-            var isIssued = try await store.store(
-                new, of: session.id, finishing: state.visit.stored.hash, application: application)
-            if !isIssued, cookie != nil {
-                // The same form has finished the request, but a browser shows only the answer that it got last.
-                isIssued = try await store.store(new, of: session.id, finishing: nil, application: application)
-            }
-            guard isIssued else { return .reload(cookie) }
-            return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, cookie)
+        case .finish(let session): return try await finish(state, visit, as: session, cookie: cookie)
         }
+    }
+
+    private func finish(
+        _ state: RequestState, _ visit: Visit, as session: BrowserSession, cookie: SessionCookie?
+    ) async throws -> StepAnswer {
+        let (application, hash) = (visit.issuer.application.id, state.visit.stored.hash)
+        if state.client.own == .accountPages {
+            guard try await store.end(hash, application: application) || cookie != nil else { return .reload(nil) }
+            return .account(state.request.returnAddress.redirectURI, session: session.id, cookie)
+        }
+        let code = opaque.make()
+        let new = NewCode(
+            hash: code.hash, request: state.request, issuer: visit.issuer.url, lifetime: Authorization.codeLifetime)
+        var isIssued = try await store.store(new, of: session.id, finishing: hash, application: application)
+        if !isIssued, cookie != nil {
+            // The same form has finished the request, but a browser shows only the answer that it got last.
+            isIssued = try await store.store(new, of: session.id, finishing: nil, application: application)
+        }
+        guard isIssued else { return .reload(cookie) }
+        return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, cookie)
     }
 
     private func end(
@@ -211,11 +235,16 @@ package struct RequestSteps: Sendable {
     ) async throws -> StepAnswer {
         let isEnded = try await store.end(state.visit.stored.hash, application: visit.issuer.application.id)
         guard isEnded || cookie != nil else { return .reload(nil) }
+        if state.client.own == .accountPages {
+            return .account(state.request.returnAddress.redirectURI, session: nil, cookie)
+        }
         return .ended(.error(error, to: state.request.returnAddress), of: state.client, cookie)
     }
+}
 
-    // MARK: - State
+// MARK: - State
 
+extension RequestSteps {
     private enum Loaded { case open(RequestState), over(RequestState), fault(StepFault) }
 
     private func load(_ visit: Visit) async throws -> Loaded {
@@ -226,45 +255,36 @@ package struct RequestSteps: Sendable {
             stored.stored.issuer.hasSameBytes(as: visit.issuer.url),
             let client = visit.issuer.client(of: stored.stored.request)
         else { return .fault(.notYours) }
-        let state = state(of: stored, of: client, at: visit.issuer)
+        let state = state(of: stored, of: client, visit)
         return stored.isOpen ? .open(state) : .over(state)
     }
 
     /// The request as it is now, with the accounts that the browser has under a new cookie.
-    private func reload(
-        _ state: RequestState, _ visit: Visit, under cookie: OpaqueToken
-    ) async throws -> RequestState? {
+    private func reload(_ state: RequestState, _ visit: Visit, under cookie: OpaqueToken) async throws -> RequestState?
+    {
         guard let flow = state.visit.stored.browser else { return nil }
         let now = try await store.visit(
             state.visit.stored.hash, browser: flow, sessions: cookie.hash, application: visit.issuer.application.id)
-        return now.map { self.state(of: $0, of: state.client, at: visit.issuer) }
+        return now.map { self.state(of: $0, of: state.client, visit) }
     }
 
-    private func state(of visit: RequestVisit, of client: OAuthClient, at issuer: Issuer) -> RequestState {
-        RequestState(visit, of: client) { issuer.subject(of: $0, for: client, by: opaque) }
+    private func state(of stored: RequestVisit, of client: OAuthClient, _ visit: Visit) -> RequestState {
+        RequestState(stored, of: client, at: visit.issuer, linked: visit.linked) {
+            visit.issuer.subject(of: $0, for: client, by: opaque)
+        }
     }
 
-    private func page(_ step: ShownStep.Name, of state: RequestState, _ visit: Visit) -> ShownStep {
+    private func page(_ step: ShownStep.Name, of state: RequestState, _ visit: Visit) async throws -> ShownStep {
         let flow = visit.browser.flow.flatMap(opaque.parse) ?? opaque.make()
         let token = FormToken(opaque: opaque, flow: flow, path: visit.request)
         return ShownStep(
             name: step, request: state.request, client: state.client, accounts: state.visit.accounts,
             account: state.account(at: step), progress: state.progress,
-            formToken: token.text(showing: state.content(of: step)))
+            formToken: token.text(showing: state.content(of: step)), offersSignUp: state.offersSignUp,
+            isLinked: state.linked == step)
     }
 }
 
 extension OAuthError {
     fileprivate static let denied = OAuthError(.accessDenied, "The person has not allowed it")
-}
-
-extension Error {
-    /// Whether a person who has sent a form can do something about the error, so that the form is shown with it.
-    fileprivate var isForPerson: Bool {
-        switch self {
-        case let error as AccountsError: if case .unreadableSecret = error { false } else { true }
-        case let error as ProviderError: if case .unavailable = error { false } else { true }
-        default: false
-        }
-    }
 }

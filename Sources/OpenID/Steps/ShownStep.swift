@@ -6,7 +6,7 @@ package struct ShownStep: Sendable {
     package enum Name: String, Sendable, CaseIterable {
         case signIn = "signin"
         case signUp = "signup"
-        case code, forgot, accounts, reauthenticate, confirm, consent, welcome, conflict, merge, restore
+        case code, forgot, done, accounts, reauthenticate, confirm, consent, welcome, conflict, merge, restore
         case newPassword = "new-password"
         case secondProof = "second-proof"
         case newOrLink = "new-or-link"
@@ -21,8 +21,12 @@ package struct ShownStep: Sendable {
     package let progress: RequestProgress
     /// The hidden field of the page's forms.
     package let formToken: String
-    /// What the person has typed into a form that was refused, but for secrets.
-    package var identifier: String?
+    /// Whether the page may lead to the one that opens a new account with a code.
+    package let offersSignUp: Bool
+    /// Whether a link of another page has led to this one.
+    package let isLinked: Bool
+    /// The address or name that the person has typed into a form that was refused.
+    package var typed: String?
     /// Whether that form had the box ticked to stay signed in.
     package var remembers: Bool?
     /// Why the form was refused.
@@ -59,19 +63,22 @@ package enum StepAction: Sendable {
 }
 
 extension StepAction {
-    /// The typed address, which the page shows again after a refusal.
-    var identifier: String? {
+    /// The typed address or name, which the page shows again after a refusal.
+    var typed: String? {
         switch self {
         case .password(let identifier, _, _), .code(let identifier, _), .sendReset(let identifier): identifier
+        case .save(let displayName, _): displayName
         default: nil
         }
     }
 
-    /// What was typed to prove an account; `nil` for actions that prove none.
+    /// What a form that opens or proves a session has proven it with; `nil` for other forms.
     var proof: String? {
         switch self {
         case .password(let identifier, let password, _): "\(identifier ?? "")\n\(password ?? "")"
         case .verify(let code): code
+        case .restore, .create, .switchAccount: ""
+        case .merge(let survivor): survivor ?? ""
         default: nil
         }
     }
@@ -99,8 +106,8 @@ package enum StepAnswer: Sendable {
     case reload(SessionCookie?)
     /// The request has ended with `answer`, a code or an error.
     case ended(Authorization.Answer, of: OAuthClient, SessionCookie?)
-    /// The request has ended for a session of the browser, and the account pages continue at this URL.
-    case account(String, session: UUID, SessionCookie?)
+    /// The request of the account pages has ended, for a session unless it was cancelled; they continue at this URL.
+    case account(String, session: UUID?, SessionCookie?)
     case fault(StepFault)
 }
 

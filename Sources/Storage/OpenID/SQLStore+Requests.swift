@@ -16,7 +16,8 @@ extension SQLStore {
             SELECT issuer, sealed, client_id, expires_at > now() AS is_open FROM authorization_requests
              WHERE application_id = $1 AND hash = $2 AND browser_hash = $3
         ), browser AS MATERIALIZED (
-            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.idle, s.created_at, s.last_used_at, a.display_name, a.locale,
+            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.idle, s.created_at, s.last_used_at,
+                   a.display_name, a.locale, a.created_at = s.created_at AS is_new,
         """, absorbed,
         """
                    AS absorbed, s.expires_at > now() AND (s.idle IS NULL OR s.last_used_at > now() - s.idle) AS is_live
@@ -38,7 +39,7 @@ extension SQLStore {
                b.authenticated_at,
                (SELECT i.provider FROM identities i WHERE i.application_id = $1 AND i.id = b.identity_id),
                (SELECT i.provider_uid FROM identities i WHERE i.application_id = $1 AND i.id = b.identity_id),
-               b.is_live, b.idle IS NULL, b.last_used_at, b.display_name, b.locale,
+               b.is_live, b.idle IS NULL, b.is_new, b.last_used_at, b.display_name, b.locale,
                (SELECT i.email FROM identities i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
                  WHERE i.application_id = $1 AND i.uid = b.uid
                  ORDER BY i.created_at LIMIT 1),
@@ -167,8 +168,8 @@ extension Row {
             try next(Date.self), try next(String?.self) ?? "", try next(String?.self) ?? ""
         )
         return BrowserAccount(
-            session: session, isLive: try next(), isRemembered: try next(), lastUsedAt: try next(), name: try next(),
-            locale: try next(), passwordAddress: try next(), emails: try next(), phones: try next(),
+            session: session, isLive: try next(), isRemembered: try next(), isNew: try next(), lastUsedAt: try next(),
+            name: try next(), locale: try next(), passwordAddress: try next(), emails: try next(), phones: try next(),
             authenticatedAt: authenticatedAt, provider: provider, providerUid: providerUid)
     }
 }

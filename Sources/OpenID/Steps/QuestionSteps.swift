@@ -1,0 +1,35 @@
+internal import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// The answers to the questions of a request that need no proof: which account, whether to continue, and consent.
+struct QuestionSteps: StepActions {
+    let store: any AuthorizationStore
+    let clientGrants: ClientGrants
+    let opaque: any OpaqueTokens
+
+    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
+        var state = state
+        switch (form.step, form.action) {
+        case (.code, .back): state.progress.challenge = nil
+        case (.secondProof, .back): state.progress.pending = nil
+        case (.signIn, .back), (.signUp, .back): (state.progress.wantsOther, state.progress.identifier) = (false, nil)
+        case (.accounts, .choose(let id)): state.choose(id)
+        case (.accounts, .forget(let id)):
+            guard let id = id.flatMap(UUID.init), let cookie = visit.browser.sessions.flatMap(opaque.parse) else {
+                break
+            }
+            try await store.forget(id, browser: cookie.hash, application: visit.issuer.application.id)
+        case (.accounts, .other), (.reauthenticate, .other), (.confirm, .other):
+            (state.progress.wantsOther, state.progress.challenge) = (true, nil)
+        case (.confirm, .proceed): state.progress.hasActed = true
+        case (.consent, .allow):
+            guard let account = state.account(at: form.step) else { break }
+            try await clientGrants.allow(state.request, of: account.session.uid, at: visit.issuer)
+            (state.progress.consented, state.progress.hasActed) = (account.session.id, true)
+        case (.consent, .deny): return .denied
+        default: return nil
+        }
+        return .progressed(state)
+    }
+}

@@ -1,0 +1,48 @@
+internal import Accounts
+internal import ProviderKit
+
+/// The actions of some of the pages of a request.
+protocol StepActions: Sendable {
+    /// Carries out the action of a form, or returns `nil` if the form's step has no such action.
+    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome?
+}
+
+/// A form that a person has sent at the present step of a request.
+struct StepForm: Sendable {
+    let step: ShownStep.Name
+    let action: StepAction
+    /// The hidden field of the form, which differs each time that the page is shown.
+    let token: String
+}
+
+/// What an action has led to.
+enum StepOutcome: Sendable {
+    /// The request goes on with this progress.
+    case progressed(RequestState)
+    /// A session of the browser was opened or proven, and all are kept under a new cookie.
+    case proven(SignedIn, under: OpaqueToken)
+    /// The account has changed, so the request goes on with this progress after it was read again.
+    case changed(RequestState)
+    /// The browser gets this page, and the request stays as it is.
+    case page(ShownStep.Name)
+    /// The request ends with `access_denied`.
+    case denied
+}
+
+extension RateLimiting {
+    /// Counts a form toward the limit of the REST route that does the same.
+    func spend(asCallOf route: String, _ visit: RequestSteps.Visit) async throws {
+        try await spend(.general, of: RateSubject(visit.client, route: route), in: visit.issuer.application)
+    }
+}
+
+extension Error {
+    /// Whether a person who has sent a form can do something about the error, so that the form is shown with it.
+    var isForPerson: Bool {
+        switch self {
+        case let error as AccountsError: if case .unreadableSecret = error { false } else { true }
+        case let error as ProviderError: if case .unavailable = error { false } else { true }
+        default: false
+        }
+    }
+}
