@@ -24,8 +24,8 @@ struct NextStepTests {
         }
     }
 
-    /// A session of the browser; each authenticated 100 seconds ago.
-    enum SessionCase: CaseIterable { case plain, guest, mustChange, consented, usedBefore }
+    /// A session of the browser, authenticated 100 seconds ago; `mustChangeLate` 400, which is too old for a password.
+    enum SessionCase: CaseIterable { case plain, guest, mustChange, mustChangeLate, consented, usedBefore }
     /// Which session the request names, by a subject that it requires or by a login hint.
     ///
     /// `unreadable` is a login hint that is no address.
@@ -76,7 +76,8 @@ struct NextStepTests {
         #expect(count > 30_000)
         #expect(
             seen == [
-                "signin", "accounts", "reauthenticate", "confirm", "consent", "finish 0", "finish 1", "login_required",
+                "signin", "signup", "accounts", "reauthenticate", "new-password", "confirm", "consent", "finish 0",
+                "finish 1", "login_required",
                 "interaction_required", "consent_required", "account_selection_required",
                 "unmet_authentication_requirements", "access_denied",
             ])
@@ -111,9 +112,9 @@ struct NextStepTests {
         if example.hint == .unreadable { request.loginHint = "Ada" }
         var situation = RequestSituation(request: request, client: client)
         situation.sessions = example.sessions.enumerated().map { index, kind in
-            var session = BrowserSession(id: id(index), uid: id(index), age: 100)
+            var session = BrowserSession(id: id(index), uid: id(index), age: kind == .mustChangeLate ? 400 : 100)
             session.isGuest = kind == .guest
-            session.needsNewPassword = kind == .mustChange
+            session.needsNewPassword = kind == .mustChange || kind == .mustChangeLate
             session.consented = kind == .consented ? ["openid", "email", "profile"] : ["openid"]
             session.lastUsedByClient = kind == .usedBefore ? now - 10 : nil
             session.isRequired = example.hint == .requiresFirst && index == 0
@@ -166,6 +167,14 @@ private struct Rule: Sendable {
         return example.prompt == ClientRequest.Prompt.none ? rule.silent : rule.page
     }
 
+    /// The page for somebody who is not signed in as the client wants.
+    private static func signIn(when applies: @escaping @Sendable (Case) -> Bool) -> [Rule] {
+        [
+            Rule("signup", silent: "login_required") { $0.prompt == .create && applies($0) },
+            Rule("signin", silent: "login_required", when: applies),
+        ]
+    }
+
     /// The index of the session that the answer is about.
     private static func candidate(of example: Case) -> Int? {
         if example.sessions.isEmpty { return nil }
@@ -179,16 +188,18 @@ private struct Rule: Sendable {
         candidate(of: example).map { example.sessions[$0] }
     }
 
-    private static let all = [
-        Rule("signin", silent: "login_required") { $0.sessions.isEmpty },
-        Rule("accounts", silent: "account_selection_required") { candidate(of: $0) == nil },
-        Rule("signin", silent: "login_required") { $0.progress == .wantsOther },
-        Rule("access_denied") { $0.hint == .requiresOther && $0.progress != .none },
-        Rule("signin", silent: "login_required") { $0.hint == .requiresOther },
-        Rule("signin", silent: "login_required") { $0.hint == .prefersOther && $0.progress == .none },
-        Rule("signin", silent: "login_required") { session(of: $0) == .guest && $0.client != .guests },
+    private static let all =
+        signIn { $0.sessions.isEmpty }
+        + [Rule("accounts", silent: "account_selection_required") { candidate(of: $0) == nil }]
+        + signIn { $0.progress == .wantsOther }
+        + [Rule("access_denied") { $0.hint == .requiresOther && $0.progress != .none }]
+        + signIn { $0.hint == .requiresOther }
+        + signIn { $0.hint == .prefersOther && $0.progress == .none }
+        + signIn { session(of: $0) == .guest && $0.client != .guests } + further
+
+    private static let further = [
         Rule("accounts") { $0.prompt == .selectAccount && $0.progress == .none },
-        Rule("signin") { $0.prompt == .create && $0.progress != .proven },
+        Rule("signup") { $0.prompt == .create && $0.progress != .proven },
         Rule("reauthenticate", silent: "login_required") {
             ($0.prompt == .login || $0.maxAge == 0 || $0.maxAge == 50) && $0.progress != .proven
         },
@@ -196,7 +207,8 @@ private struct Rule: Sendable {
             guard let levels = example.levels else { return false }
             return !levels.contains(session(of: example) == .guest ? "0" : "1")
         },
-        Rule("interaction_required") { session(of: $0) == .mustChange },
+        Rule("new-password", silent: "interaction_required") { session(of: $0) == .mustChange },
+        Rule("reauthenticate", silent: "interaction_required") { session(of: $0) == .mustChangeLate },
         Rule("confirm", silent: "interaction_required") { $0.client == .native && $0.progress == .none },
         Rule("consent", silent: "consent_required") {
             if $0.progress == .consented { return false }

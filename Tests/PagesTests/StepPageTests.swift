@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Pages
@@ -12,11 +13,15 @@ struct StepPageTests {
         var ways = StepPage.SignIn()
         (ways.identifier, ways.hasPassword, ways.sendsMail, ways.sendsTexts) = (hostile, true, true, true)
         (ways.asksToRemember, ways.canGoBack) = (true, true)
+        (ways.offersSignUp, ways.offersReset) = (true, true)
         return ways
     }
 
     private static let steps: [StepPage.Step] = [
-        .signIn(ways), .code(to: hostile), .reauthenticate(ways, account),
+        .signIn(ways), .signUp(ways), .secondProof(ways), .secondProof(.init()), .forgot(hostile),
+        .welcome(name: hostile, asksForPassword: true), .welcome(name: nil, asksForPassword: false),
+        .newPassword(account), .restore(until: Date(timeIntervalSince1970: 1_800_000_000)),
+        .done(.resetSent, next: "https://a.example/\(hostile)"), .code(to: hostile), .reauthenticate(ways, account),
         .accounts([account, StepPage.Account(id: "id-2", name: nil, address: hostile, isSignedIn: false)]),
         .confirm(account),
         .consent(
@@ -132,5 +137,43 @@ struct StepPageTests {
         #expect(PageLanguage(preferences: ["de", "fr"]) == .de)
         #expect(PageLanguage(preferences: ["it, es;q=0.5, de;q=0.7"]) == .de)
         #expect(PageLanguage(preferences: []) == .en)
+    }
+
+    @Test func `links of a page keep the language, and the language links keep the page`() throws {
+        var page = Self.page(.signIn(Self.ways), in: .de)
+        page.chosenLanguage = .de
+        let html = page.page.html
+        #expect(html.contains("<a id=\"signup\" href=\"?step=signup&amp;lang=de\">"))
+        #expect(html.contains("<a id=\"forgot\" href=\"?step=forgot&amp;lang=de\">"))
+        #expect(html.contains("<a href=\"?lang=fr\""))
+        var other = Self.page(.forgot(nil), in: .de)
+        other.linkedPage = "forgot"
+        #expect(other.page.html.contains("<a href=\"?step=forgot&amp;lang=fr\""))
+    }
+
+    @Test(arguments: [
+        (PageLanguage.en, "January 15, 2027"), (.de, "15. Januar 2027"), (.fr, "15 janvier 2027"),
+        (.es, "15 de enero de 2027"),
+    ])
+    func `dates are written in the page's language`(language: PageLanguage, text: String) {
+        let page = Self.page(.restore(until: Date(timeIntervalSince1970: 1_800_000_000)), in: language)
+        #expect(page.page.html.contains(text))
+    }
+
+    @Test func `a problem has the text of its reasons, of its rule, of its page or of its code`() {
+        func text(_ problem: StepPage.Problem) -> String {
+            var page = Self.page(.welcome(name: nil, asksForPassword: true), in: .en)
+            page.problem = problem
+            return page.page.html.firstMatch(of: /id="problem"[^>]*>([^<]*)</).map { String($0.output.1) } ?? ""
+        }
+        let texts = PageTemplates.texts(of: .en)
+        #expect(
+            text(.init(code: "TOO_WEAK_PASSWORD", reasons: ["tooShort", "tooGuessable"]))
+                == "\(texts["problem.TOO_WEAK_PASSWORD.tooShort"] ?? "") \(texts["problem.TOO_WEAK_PASSWORD.tooGuessable"] ?? "")"
+        )
+        #expect(text(.init(code: "INVALID_PARAMETER")) == texts["problem.INVALID_PARAMETER.welcome"])
+        #expect(text(.init(code: "SECOND_PROOF_REQUIRED", rule: "number.idle")).contains("new owner"))
+        #expect(text(.init(code: "INVALID_CREDENTIALS", rule: "unknown")) == texts["problem.INVALID_CREDENTIALS"])
+        #expect(text(.init(code: "SOMETHING")) == texts["problem.other"])
     }
 }
