@@ -35,6 +35,8 @@ package enum AccountsError: Error, Sendable, Equatable {
     /// The proof is valid, but it belongs to another account and cannot re-authenticate the principal.
     case foreignProof(Refusal)
     case mergeNotFound, receiptNotFound
+    /// The account has given the OpenID client nothing.
+    case grantNotFound
     case rateLimited(retryAfter: Duration)
     /// The queue for password hashing or for database connections is full.
     case overloaded(retryAfter: Duration)

@@ -39,6 +39,9 @@ package struct HTTPAPI: Sendable {
         let pages =
             PageRoutes(identities: operations.identities, inbox: inbox).endpoints
             + StepRoutes(operations: steps).endpoints
+            + AccountPageRoutes(
+                operations: AccountPageOperations(pages: openID.accountPages, refusals: useCases.refusals)
+            ).endpoints
         endpoints = documented + [.document(of: documented)] + pages
         services = EndpointResponder.Services(
             authentication: useCases.authentication, limits: useCases.limits, hashing: useCases.hashing,

@@ -10,6 +10,7 @@ package struct OpenIDUseCases: Sendable {
     package let authentication: ClientAuthentication
     package let authorization: Authorization
     package let steps: RequestSteps
+    package let accountPages: AccountPages
     package let grants: TokenGrants
     package let inspection: TokenInspection
     package let logout: Logout
@@ -36,6 +37,7 @@ package struct OpenIDUseCases: Sendable {
                 limits: accounts.limits),
             restoring: RestoreSteps(deletion: accounts.deletion, proofs: proofs, limits: accounts.limits),
             opaque: opaque)
+        accountPages = AccountPages(store: store, useCases: accounts, clientGrants: clientGrants, opaque: opaque)
         grants = TokenGrants(store: store, issuing: issuing)
         inspection = TokenInspection(store: store, issuing: issuing, access: access, revocations: revocations)
         logout = Logout(store: store, issuing: issuing)

@@ -21,6 +21,8 @@ extension StepPage.Step {
         case .formPost: "form-post"
         case .signOut: "signout"
         case .signedOut: "signed-out"
+        case .account(let page): page.name.map { "account-\($0)" } ?? "account"
+        case .deleted: "done"
         case .error: "error"
         }
     }
@@ -83,7 +85,8 @@ extension StepPage {
     /// Whether a link to the same URL shows the page again; answers are given only once.
     private var canBeShownAgain: Bool {
         switch step {
-        case .return, .formPost, .signedOut, .done, .error: false
+        case .return, .formPost, .signedOut, .done, .deleted, .error: false
+        case .account(let page): if case .identities(_, code: .some) = page.section { false } else { true }
         case .signIn, .signUp, .forgot, .code, .reauthenticate, .secondProof, .welcome, .newPassword, .restore,
             .accounts,
             .confirm, .consent, .signOut:
@@ -146,6 +149,14 @@ extension StepPage {
         case .formPost(let fields, let url):
             return ["url": url, "fields": fields.map { ["name": $0.name, "value": $0.value] }]
         case .signedOut(let others): return ["others": others]
+        case .account(let page):
+            return page.values(in: language, problem: problem?.code) {
+                templates?.render($0, ["application": application]) ?? ""
+            }
+        case .deleted(let receipt, let until):
+            var values: [String: Any] = ["receipt": receipt, "until": until.map(language.day) ?? false]
+            for name in ["title", "text"] { values[name] = templates?.render("account.deleted.\(name)", [:]) }
+            return values
         case .error(let reason, let url):
             var values: [String: Any] = ["error": reason]
             values["text"] = templates?.render("error.\(reason)", [:]) ?? templates?.render("error.other", [:])

@@ -31,6 +31,10 @@ package struct StepPage: Sendable {
         case signedOut(others: Bool)
         /// What the person wanted is done; `next` is the URL of the page that leads on.
         case done(Done, next: String?)
+        case account(AccountPage)
+        /// The account's deletion has begun: `receipt` is where its progress can be read; until `restorableUntil`, signing in
+        /// offers to restore the account.
+        case deleted(receipt: String, restorableUntil: Date?)
         /// The request cannot go on; `reason` names why for machines, `url` is the client's.
         case error(reason: String, url: String?)
     }

@@ -7,6 +7,8 @@ package protocol ProfileStore: Sendable {
     /// Replaces the values that are not `nil`.
     func updateProfile(of uid: UUID, displayName: String?, metadata: JSONValue?, application: Application.ID)
         async throws -> User?
+    /// Replaces the languages of a live account, in the form of `Client.languages`.
+    func setLanguages(_ languages: String, of uid: UUID, application: Application.ID) async throws
 }
 
 /// Reads how the owner of an account can be reached.

@@ -27,6 +27,15 @@ package struct Profile: Sendable {
         return user
     }
 
+    /// Chooses the language of messages and pages, by its tag.
+    ///
+    /// The stored list refuses all other languages, which no browser does, so that sign-ins do not replace it with the
+    /// languages of the browser.
+    package func choose(language: String, of principal: Principal) async throws {
+        try await store.setLanguages(
+            "\(language), *;q=0", of: principal.uid, application: principal.application.id)
+    }
+
     private static func check(metadata: JSONValue) throws {
         guard case .object = metadata else {
             throw AccountsError.invalidParameter("metadata", reason: "is not an object")

@@ -57,6 +57,7 @@ extension APIError {
         case .secondProofRequired(let ticket, let refusal): self.init(.secondProofRequired, refusal, ["ticket": ticket])
         case .foreignProof(let refusal): self.init(.invalidCredentials, refusal)
         case .mergeNotFound: self.init(.notFound, "There is no such merge, or none that can be undone")
+        case .grantNotFound: self.init(.grantNotFound, "The account has given the client nothing")
         case .sessionNotFound: self.init(.sessionNotFound, "There is no such session")
         case .receiptNotFound: self.init(.notFound, "There is no such receipt")
         case .accountDisabled(let refusal): self.init(.accountDisabled, refusal)

@@ -15,6 +15,9 @@ extension Issuer {
         Authorization.Browser(sessions: request.cookie(cookie("sso")), flow: request.cookie(cookie("browser")))
     }
 
+    /// The id of the session whose account the browser used last at the account pages.
+    func lastUsedAccount(of request: IncomingRequest) -> String? { request.cookie(cookie("account")) }
+
     /// A cookie for the issuer's host, until the browser closes unless it has a lifetime.
     func setCookie(_ purpose: String, to value: String, for lifetime: Duration? = nil) -> String {
         let age = lifetime.map { "; Max-Age=\($0.components.seconds)" } ?? ""

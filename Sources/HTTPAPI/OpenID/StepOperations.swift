@@ -1,5 +1,4 @@
 internal import Accounts
-internal import Logging
 internal import OpenID
 internal import ProviderKit
 
@@ -49,7 +48,7 @@ struct StepOperations: Sendable {
             }
             let answer = try await steps.submit(StepAction(input.form), formToken: input.form["csrf"] ?? "", visit)
             if case .page(let step) = answer, let problem = step.problem {
-                try await record(problem, context)
+                await refusals.record(problem, by: nil, context)
             }
             return (answer, input.request, visit.issuer)
         }
@@ -60,19 +59,6 @@ struct StepOperations: Sendable {
         return RequestSteps.Visit(
             request: request, linked: try? context.request.query["step"], browser: issuer.browser(of: context.request),
             client: context.client, issuer: issuer)
-    }
-
-    /// Records a refusal that no use case has recorded, as `EndpointResponder` does for the REST interface.
-    private func record(_ problem: any Error, _ context: OperationContext) async throws {
-        guard
-            let entry = AuditEntry(refusal: problem, route: context.client.route, provider: nil, principal: nil)
-        else { return }
-        do {
-            try await refusals.record(entry, from: context.client, in: context.application)
-        } catch {
-            context.log.error(
-                "A refusal is missing in the audit", metadata: ["operation": "step.submit", "error": "\(error)"])
-        }
     }
 }
 

@@ -79,7 +79,7 @@ extension StepPage.SignIn {
 }
 
 extension StepPage.Account {
-    fileprivate init(_ account: BrowserAccount) {
+    init(_ account: BrowserAccount) {
         self.init(
             id: account.session.id.text, name: account.name, address: account.address, isSignedIn: account.isLive)
     }
@@ -88,22 +88,29 @@ extension StepPage.Account {
 extension ShownStep {
     /// What the client asks for, with the values that it would see.
     fileprivate func scopes(in language: PageLanguage, at issuer: Issuer) -> [StepPage.Scope] {
-        let asked = request.consentScopes
-        let standard = StandardScope.allCases.filter { asked.contains($0.rawValue) }
-        let others = asked.subtracting(standard.map(\.rawValue)).sorted()
-        return standard.map { scope in
-            let value: String? =
-                switch scope {
-                case .profile: account?.name
-                case .email: account?.emails.first
-                case .phone: account?.phones.first
-                case .openid, .account, .offlineAccess: nil
-                }
-            return .standard(scope.rawValue, value: value)
+        let resources = request.resources.isEmpty ? client.resources : request.resources
+        return issuer.scopes(request.consentScopes, ofResources: resources, in: language) { scope in
+            switch scope {
+            case .profile: account?.name
+            case .email: account?.emails.first
+            case .phone: account?.phones.first
+            case .openid, .account, .offlineAccess: nil
+            }
         }
+    }
+}
+
+extension Issuer {
+    /// The scopes in words, with the values that a client would see.
+    func scopes(
+        _ scopes: Set<String>, ofResources resources: [String], in language: PageLanguage,
+        value: (StandardScope) -> String?
+    ) -> [StepPage.Scope] {
+        let standard = StandardScope.allCases.filter { scopes.contains($0.rawValue) }
+        let others = scopes.subtracting(standard.map(\.rawValue)).sorted()
+        return standard.map { .standard($0.rawValue, value: value($0)) }
             + others.flatMap { scope in
-                let resources = request.resources.isEmpty ? client.resources : request.resources
-                let texts = resources.compactMap { issuer.settings.resources[$0]?.scopes[scope] }
+                let texts = resources.compactMap { settings.resources[$0]?.scopes[scope] }
                 return (texts.isEmpty ? [[:]] : texts).map { texts in
                     StepPage.Scope.resource(texts[language.rawValue] ?? texts[""] ?? texts["en"] ?? scope)
                 }

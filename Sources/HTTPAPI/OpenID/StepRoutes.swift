@@ -98,7 +98,7 @@ extension ResponseShape<StepOperations.Output> {
 }
 
 extension Response {
-    fileprivate func setting(_ cookie: SessionCookie?, of issuer: Issuer) -> Response {
+    func setting(_ cookie: SessionCookie?, of issuer: Issuer) -> Response {
         guard let cookie else { return self }
         var response = self
         response.headers[.setCookie] = issuer.setCookie("sso", to: cookie.value, for: cookie.lifetime)
@@ -130,13 +130,7 @@ extension Response {
         page.chosenLanguage = chosen
         if step.isLinked { page.linkedPage = step.name.rawValue }
         page.formTargets = step.client.formTargets(of: step.request.returnAddress.redirectURI)
-        let status: HTTPResponse.Status =
-            switch problem {
-            case nil: .ok
-            case let problem? where problem.status == 503: .serviceUnavailable
-            case let problem?: problem.retryAfter == nil ? .badRequest : .tooManyRequests
-            }
-        var response = Response.page(page.page, status: status)
+        var response = Response.page(page.page, status: problem?.pageStatus ?? .ok)
         response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
         return response
     }
@@ -158,9 +152,16 @@ extension ShownStep {
     }
 }
 
+extension APIError {
+    /// The status of a page that shows the error as its form's problem.
+    var pageStatus: HTTPResponse.Status {
+        status == 503 ? .serviceUnavailable : retryAfter == nil ? .badRequest : .tooManyRequests
+    }
+}
+
 extension OAuthClient {
     /// The client's name in a language, or in another one that it has.
-    fileprivate func name(in language: PageLanguage) -> String {
+    func name(in language: PageLanguage) -> String {
         names[language.rawValue] ?? name
     }
 

@@ -18,9 +18,7 @@ struct GrantOperations: Sendable {
     var revoke: Operation<String, Void> {
         Operation("grant.revoke", access: .bearer, limits: .general, errors: [.grantNotFound, .notFound]) {
             context, client in
-            guard try await grants.revoke(client, of: context.principal.uid, at: context.issuer) else {
-                throw APIError(.grantNotFound, "The account has given the client nothing")
-            }
+            try await grants.revoke(client, of: context.principal.uid, at: context.issuer)
         }
     }
 }

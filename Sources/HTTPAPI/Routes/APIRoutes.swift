@@ -149,21 +149,28 @@ extension ResponseShape<(export: AccountExport, principal: Principal)> {
         let returned = ReturnedResponse(
             body: ExportPayload.self, headers: ["Content-Disposition": "Names the file that a browser saves it as."])
         return Self(responses: [returned]) { output, context in
-            let (uid, application) = (output.principal.uid, output.principal.application)
-            let writer = ExportWriter(export: output.export, recipients: context.scope.application.recipients)
-            let headers: HTTPFields = [
-                .contentType: "application/json; charset=utf-8", .cacheControl: "no-store",
-                .contentDisposition: "attachment; filename=\"account-\(uid.text).json\"",
-            ]
-            return Response(
-                status: .ok, headers: headers,
-                body: ResponseBody { body in
-                    try await writer.write(uid, in: application, at: Date()) { bytes in
-                        try await body.write(ByteBuffer(bytes: bytes))
-                    }
-                    try await body.finish(nil)
-                })
+            .export(output.export, of: output.principal, context: context)
         }
+    }
+}
+
+extension Response {
+    /// The export of an account as a file.
+    static func export(_ export: AccountExport, of principal: Principal, context: OperationContext) -> Response {
+        let (uid, application) = (principal.uid, principal.application)
+        let writer = ExportWriter(export: export, recipients: context.scope.application.recipients)
+        let headers: HTTPFields = [
+            .contentType: "application/json; charset=utf-8", .cacheControl: "no-store",
+            .contentDisposition: "attachment; filename=\"account-\(uid.text).json\"",
+        ]
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody { body in
+                try await writer.write(uid, in: application, at: Date()) { bytes in
+                    try await body.write(ByteBuffer(bytes: bytes))
+                }
+                try await body.finish(nil)
+            })
     }
 }
 

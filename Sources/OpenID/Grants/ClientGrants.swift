@@ -77,9 +77,11 @@ package struct ClientGrants: Sendable {
     }
 
     /// Deletes the consent to a client, and ends the client's codes and sessions of the account.
-    /// - Returns: `false` if the account has given the client nothing.
-    package func revoke(_ client: String, of uid: UUID, at issuer: Issuer) async throws -> Bool {
-        try await Self.revoke(client, of: uid, in: store, application: issuer.application.id)
+    /// - Throws: `AccountsError.grantNotFound` if the account has given the client nothing.
+    package func revoke(_ client: String, of uid: UUID, at issuer: Issuer) async throws {
+        guard try await Self.revoke(client, of: uid, in: store, application: issuer.application.id) else {
+            throw AccountsError.grantNotFound
+        }
     }
 
     private static func revoke(

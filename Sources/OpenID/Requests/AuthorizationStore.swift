@@ -22,7 +22,7 @@ package struct BrowserQuery: Sendable {
     }
 }
 
-package protocol AuthorizationStore: Sendable {
+package protocol AuthorizationStore: BrowserAccountStore {
     /// The live sessions of the browser, and whether the query's code was stored, by one statement.
     func sessions(
         _ query: BrowserQuery, application: Application.ID
@@ -56,6 +56,18 @@ package protocol AuthorizationStore: Sendable {
     /// Ends a request without a code.
     /// - Returns: `false` if it had ended.
     func end(_ request: [UInt8], application: Application.ID) async throws -> Bool
+}
+
+package protocol BrowserAccountStore: Sendable {
+    /// Reads the accounts of the browser with this cookie, by one statement.
+    ///
+    /// It notes the use of the session that is named or, with a single live one, of that.
+    func accounts(
+        of browser: [UInt8], using session: UUID?, application: Application.ID
+    ) async throws -> [BrowserAccount]
+
+    /// Sets how long a live session of a browser is kept, from now on; `idle` is how long it may stay unused.
+    func keep(_ session: UUID, for lifetime: Duration, idle: Duration?, application: Application.ID) async throws
 
     /// Removes an expired session from the accounts of a browser.
     func forget(_ session: UUID, browser: [UInt8], application: Application.ID) async throws
@@ -90,12 +102,15 @@ extension StoredRequest {
 
 extension AuthorizationStore {
     /// Stores a request of a browser, and returns the request's id and the value of the flow cookie.
+    ///
+    /// `session` is the session that the person has chosen already, if any.
     func open(
-        _ request: ClientRequest, in browser: Authorization.Browser, at issuer: Issuer, by opaque: any OpaqueTokens
+        _ request: ClientRequest, for session: UUID? = nil, in browser: Authorization.Browser, at issuer: Issuer,
+        by opaque: any OpaqueTokens
     ) async throws -> (id: String, flow: String) {
         let (id, flow) = (opaque.make(), browser.flow.flatMap(opaque.parse) ?? opaque.make())
         var stored = StoredRequest(hash: id.hash, issuer: issuer.url, request: request)
-        stored.browser = flow.hash
+        (stored.browser, stored.progress.session) = (flow.hash, session)
         try await store(stored, for: issuer.settings.requestLifetime, application: issuer.application.id)
         return (id.text, flow.text)
     }

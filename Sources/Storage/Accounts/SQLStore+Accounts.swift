@@ -30,6 +30,17 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
         return try await user(uid, application: application)
     }
 
+    private static let updateLanguages = Statement(
+        .write,
+        """
+        UPDATE accounts SET locale = $3, updated_at = now()
+         WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL
+        """)
+
+    package func setLanguages(_ languages: String, of uid: UUID, application: Application.ID) async throws {
+        try await write(Self.updateLanguages, [.application(application), .uuid(uid), .text(languages)])
+    }
+
     static let selectContact = Statement(
         .read,
         """

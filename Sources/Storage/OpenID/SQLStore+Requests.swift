@@ -7,48 +7,22 @@ internal import ProviderKit
 /// What the pages of an authorization request read and write.
 extension SQLStore {
     /// Reads a request and the accounts of its browser.
-    ///
-    /// Accounts whose session has expired are among them for a month, so that the person recognises them.
     package static let visit = Statement(
         .read,
         """
         WITH request AS MATERIALIZED (
             SELECT issuer, sealed, client_id, expires_at > now() AS is_open FROM authorization_requests
-             WHERE application_id = $1 AND hash = $2 AND browser_hash = $3
+             WHERE application_id = $1 AND hash = $3 AND browser_hash = $4
         ), browser AS MATERIALIZED (
-            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.idle, s.created_at, s.last_used_at,
-                   a.display_name, a.locale, a.created_at = s.created_at AS is_new,
-        """, absorbed,
+        """, accountSessions, absorbed, ofBrowser,
         """
-                   AS absorbed, s.expires_at > now() AND (s.idle IS NULL OR s.last_used_at > now() - s.idle) AS is_live
-              FROM sessions s JOIN accounts a ON a.application_id = $1 AND a.uid = s.uid
-             WHERE s.application_id = $1 AND s.browser_hash = $4 AND s.ended_at IS NULL
-               AND least(s.expires_at, s.last_used_at + s.idle) > now() - interval '30 days'
-               AND a.deleted_at IS NULL AND a.disabled_at IS NULL AND a.absorbed_by IS NULL
                AND EXISTS (SELECT 1 FROM request)
         )
         SELECT request.is_open, request.issuer, request.sealed, b.id, b.uid,
-        """, age,
+        """, age, browserColumns,
         """
-               , b.absorbed,
-               coalesce((SELECT i.is_guest FROM identities i WHERE i.application_id = $1 AND i.id = b.identity_id), false),
-               EXISTS (SELECT 1 FROM identities i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
-                        WHERE i.application_id = $1 AND i.uid = b.uid AND p.must_change),
-               (SELECT g.scopes || g.resources FROM consents g
-                 WHERE g.application_id = $1 AND g.uid = b.uid AND g.client_id = request.client_id),
-               b.authenticated_at,
-               (SELECT i.provider FROM identities i WHERE i.application_id = $1 AND i.id = b.identity_id),
-               (SELECT i.provider_uid FROM identities i WHERE i.application_id = $1 AND i.id = b.identity_id),
-               b.is_live, b.idle IS NULL, b.is_new, b.last_used_at, b.display_name, b.locale,
-               (SELECT i.email FROM identities i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
-                 WHERE i.application_id = $1 AND i.uid = b.uid
-                 ORDER BY i.created_at LIMIT 1),
-               ARRAY(SELECT d.address FROM addresses d
-                      WHERE d.application_id = $1 AND d.uid = b.uid AND d.kind = 'email'
-                      ORDER BY d.verified_at, d.address),
-               ARRAY(SELECT d.address FROM addresses d
-                      WHERE d.application_id = $1 AND d.uid = b.uid AND d.kind = 'phone'
-                      ORDER BY d.verified_at, d.address)
+               , (SELECT g.scopes || g.resources FROM consents g
+                   WHERE g.application_id = $1 AND g.uid = b.uid AND g.client_id = request.client_id)
           FROM request LEFT JOIN browser b ON true
          ORDER BY b.created_at, b.id
         """)
@@ -57,13 +31,15 @@ extension SQLStore {
         _ request: [UInt8], browser: [UInt8], sessions: [UInt8]?, application: Application.ID
     ) async throws -> RequestVisit? {
         let rows = try await run(
-            Self.visit, [.application(application), .bytes(request), .bytes(browser), .bytes(sessions)])
+            Self.visit, [.application(application), .bytes(sessions), .bytes(request), .bytes(browser)])
         guard var first = rows.first else { return nil }
         let isOpen: Bool = try first.next()
         let stored = try first.nextRequest(request, of: browser, application: application, by: sealing)
         let accounts = try rows.decoded { row in
             _ = (try row.next(Bool.self), try row.next(String.self), try row.next([UInt8].self))
-            return try row.nextBrowserAccount()
+            guard var account = try row.nextBrowserAccount() else { return nil as BrowserAccount? }
+            account.session.consented = Set(try row.next([String]?.self) ?? [])
+            return account
         }
         return RequestVisit(stored: stored, isOpen: isOpen, accounts: accounts.compactMap { $0 })
     }
@@ -110,24 +86,6 @@ extension SQLStore {
     }
 }
 
-// MARK: - Accounts of a browser
-
-extension SQLStore {
-    private static let forgetSession = Statement(
-        .write,
-        """
-        UPDATE sessions SET browser_hash = NULL
-         WHERE application_id = $1 AND browser_hash = $3 AND id = ANY (ARRAY(
-               SELECT id FROM sessions
-                WHERE application_id = $1 AND id = $2
-                  AND (ended_at IS NOT NULL OR expires_at <= now() OR last_used_at <= now() - idle)))
-        """)
-
-    package func forget(_ session: UUID, browser: [UInt8], application: Application.ID) async throws {
-        try await write(Self.forgetSession, [.application(application), .uuid(session), .bytes(browser)])
-    }
-}
-
 /// The sealed part of a request.
 private struct RequestContent: Codable {
     let request: ClientRequest
@@ -156,14 +114,13 @@ extension Row {
         return request
     }
 
-    /// The columns of `visit` from the session's id; `nil` if the browser has no session.
-    fileprivate mutating func nextBrowserAccount() throws -> BrowserAccount? {
+    /// The columns `SQLStore.browserColumns`; `nil` if the browser has no session.
+    mutating func nextBrowserAccount() throws -> BrowserAccount? {
         guard let id = try next(UUID?.self) else { return nil }
         var session = BrowserSession(id: id, uid: try next(), age: try next())
         session.absorbed = try next()
         session.isGuest = try next()
         session.needsNewPassword = try next()
-        session.consented = Set(try next([String]?.self) ?? [])
         let (authenticatedAt, provider, providerUid) = (
             try next(Date.self), try next(String?.self) ?? "", try next(String?.self) ?? ""
         )

@@ -12,7 +12,7 @@ extension SQLStore: SessionOpeningStore {
     /// It locks the rows on which the permission depends, starting with the account. Deletion and a change of password
     /// lock the account too before they end sessions, so neither can miss a session that is being opened.
     ///
-    /// The locale is not stored if another transaction has locked the account, since waiting for the lock could cause a
+    /// A locale that the person has chosen is kept (`Profile.choose`). It is not stored either if another transaction has locked the account, since waiting for the lock could cause a
     /// deadlock.
     package static let openSession = Statement(
         .write, provenIdentity, appSession, openedSession, JoinedUsers.users, ofAccount)
@@ -110,7 +110,7 @@ extension SQLStore: SessionOpeningStore {
         ), reader AS MATERIALIZED (
             SELECT uid FROM accounts
              WHERE application_id = $1 AND uid = $2 AND $15::text IS NOT NULL AND locale IS DISTINCT FROM $15
-               AND EXISTS (SELECT 1 FROM session)
+               AND coalesce(locale NOT LIKE '%*;q=0', true) AND EXISTS (SELECT 1 FROM session)
                FOR NO KEY UPDATE SKIP LOCKED
         ), noted AS (
             UPDATE accounts SET locale = $15

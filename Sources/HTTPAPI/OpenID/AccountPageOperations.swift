@@ -1,0 +1,113 @@
+internal import Accounts
+internal import Foundation
+internal import Logging
+internal import OpenID
+internal import Pages
+internal import ProviderKit
+
+/// The operations of the pages at `/account`.
+struct AccountPageOperations: Sendable {
+    let pages: AccountPages
+    let refusals: RefusalAudit
+
+    typealias Output = (answer: AccountAnswer, section: AccountSection, issuer: Issuer)
+
+    var show: Operation<AccountSection, Output> {
+        Operation("accountPage.show", limits: .local) { context, section in
+            let visit = try visit(section, context)
+            return (try await pages.show(visit), section, visit.issuer)
+        }
+    }
+
+    /// The use cases count the rate limits of the REST interface.
+    var submit: Operation<(section: AccountSection, form: FormFields), Output> {
+        Operation(
+            "accountPage.submit", limits: .local,
+            hashesPassword: { input, _ in
+                input().map { $0.section == .password && $0.form["action"]?.hasSameBytes(as: "save") == true } ?? false
+            }
+        ) { context, input in
+            let visit = try visit(input.section, context)
+            guard context.request.isFromPage(of: visit.issuer) else { return (.forged, input.section, visit.issuer) }
+            let action = AccountAction(input.form, in: input.section) { account in
+                StepPage.confirms(
+                    deletion: input.form["word"] ?? "",
+                    in: PageLanguage(
+                        of: context.request.request, account: account.locale, at: context.scope.application))
+            }
+            let answer = try await pages.submit(action, formToken: input.form["csrf"] ?? "", visit)
+            if case .page(let page) = answer, let problem = page.problem {
+                let principal = page.account.principal(in: visit.issuer.application)
+                await refusals.record(problem, by: principal, context)
+            }
+            return (answer, input.section, visit.issuer)
+        }
+    }
+
+    private func visit(_ section: AccountSection, _ context: OperationContext) throws -> AccountPages.Visit {
+        let issuer = try context.issuer
+        guard issuer.sections.contains(section) else { throw APIError.nothingHere }
+        return AccountPages.Visit(
+            section: section, browser: issuer.browser(of: context.request),
+            lastUsed: issuer.lastUsedAccount(of: context.request), client: context.client, issuer: issuer)
+    }
+}
+
+extension RefusalAudit {
+    /// Records a refusal that a page shows and that no use case has recorded, as `EndpointResponder` does for the REST
+    /// interface.
+    func record(_ problem: any Error, by principal: Principal?, _ context: OperationContext) async {
+        guard
+            let entry = AuditEntry(
+                refusal: problem, route: context.client.route, provider: nil, principal: principal)
+        else { return }
+        do {
+            try await record(entry, from: context.client, in: context.application)
+        } catch {
+            context.log.error(
+                "A refusal is missing in the audit",
+                metadata: ["operation": "\(context.client.route)", "error": "\(error)"])
+        }
+    }
+}
+
+extension Issuer {
+    /// The sections that accounts of the application have.
+    var sections: [AccountSection] {
+        let hasPasswords = (try? application.providers.passwordProvider()) != nil
+        return AccountSection.allCases.filter { $0 != .password || hasPasswords }
+    }
+}
+
+extension AccountAction {
+    /// The action of a section's form; `nil` if the section has no such action.
+    init?(
+        _ fields: FormFields, in section: AccountSection,
+        isConfirmed: @escaping @Sendable (BrowserAccount) -> Bool
+    ) {
+        let id = fields["id"].flatMap(UUID.init)
+        switch (section, fields["action"]) {
+        case (.overview, "other"): self = .other
+        case (.name, "save"): self = .rename(to: fields["displayName"])
+        case (.language, "save"): self = .read(in: fields["lang"])
+        case (.password, "save"):
+            self = .changePassword(to: fields["password"], current: fields["currentPassword"])
+        case (.identities, "remove"): self = .remove(identity: id)
+        case (.identities, "address"): self = .changeAddress(of: id, to: fields["address"])
+        case (.identities, "verify"):
+            var sent: SentAddressCode?
+            if let id, let challenge = fields["challenge"], let address = fields["address"] {
+                sent = SentAddressCode(identity: id, challenge: challenge, address: address)
+            }
+            self = .verify(sent, code: fields["code"])
+        case (.sessions, "end"): self = .endSession(id)
+        case (.sessions, "end-others"): self = .endOtherSessions
+        case (.sessions, "keep"): self = .keep(fields["remember"] != nil)
+        case (.apps, "revoke"): self = .revoke(client: fields["clientId"])
+        case (.merges, "undo"): self = .undo(merge: id)
+        case (.data, "export"): self = .export
+        case (.data, "delete"): self = .delete(isConfirmed: isConfirmed)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,115 @@
+internal import Accounts
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import OpenID
+internal import Pages
+internal import ProviderKit
+
+/// The pages on which people see and change their accounts.
+struct AccountPageRoutes {
+    let operations: AccountPageOperations
+
+    var endpoints: [Endpoint] {
+        ["/account", "/account/{section}"].flatMap { path in
+            [
+                operations.show.at(
+                    .get, below: "", path, "Shows a section of the person's account",
+                    takes: .issuer(.get) { try $0.section }, returns: .account, answersHEAD: false),
+                operations.submit.at(
+                    .post, below: "", path, "Takes a form of the section",
+                    takes: .issuer(.post) { (try $0.section, try $0.fields()) }, returns: .account),
+            ]
+        }
+    }
+}
+
+extension IncomingRequest {
+    fileprivate var section: AccountSection {
+        get throws {
+            guard let name = context.parameters.get("section") else { return .overview }
+            guard let section = AccountSection(rawValue: name), section != .overview,
+                name.hasSameBytes(as: section.rawValue)
+            else { throw APIError.nothingHere }
+            return section
+        }
+    }
+}
+
+extension ResponseShape<AccountPageOperations.Output> {
+    fileprivate static var account: Self {
+        Self(
+            responses: [
+                .init(description: "A page, or the file with the account's data"),
+                .init(status: .seeOther, description: "The section, or a page where the person signs in first"),
+            ] + .stepErrors, writesError: Response.stepError
+        ) { output, context in
+            let (answer, section, issuer) = output
+            switch answer {
+            case .page(let page): return .account(page, at: issuer, context: context)
+            case .reload(let isDone, let cookie):
+                let query = context.chosenLanguage.map { [("lang", $0.rawValue)] } ?? []
+                let all = query + (isDone ? [("done", "1")] : [])
+                let text = all.isEmpty ? "" : "?" + all.map { "\($0)=\($1)" }.joined(separator: "&")
+                return .seeOther(issuer.application.issuer + section.path + text).setting(cookie, of: issuer)
+            case .request(let id, let flow):
+                var response = Response.seeOther("\(issuer.application.issuer)/signin/\(id)")
+                response.headers[.setCookie] = issuer.setCookie("browser", to: flow)
+                return response
+            case .export(let export, let principal): return .export(export, of: principal, context: context)
+            case .deleted(let account, let receipt, let purgeAfter):
+                let language = PageLanguage(
+                    of: context.request.request, account: account.locale, at: context.scope.application)
+                let step = StepPage.Step.deleted(
+                    receipt: context.erasurePath(receipt), restorableUntil: account.session.isGuest ? nil : purgeAfter)
+                return .page(StepPage(step, in: language, of: context.scope.application).page)
+            case .forged: return .step(.error(reason: "csrf", url: nil), status: .forbidden, context: context)
+            }
+        }
+    }
+}
+
+extension OperationContext {
+    /// The language that a link of the page has chosen.
+    fileprivate var chosenLanguage: PageLanguage? {
+        let query = try? FormFields(request.request.uri.query ?? "")
+        return query?["lang"].flatMap(PageLanguage.init)
+    }
+}
+
+extension Response {
+    /// The page of a section, with the status of what was refused.
+    fileprivate static func account(
+        _ shown: ShownAccount, at issuer: Issuer, context: OperationContext
+    ) -> Response {
+        let (request, application) = (context.request.request, context.scope.application)
+        let language = PageLanguage(of: request, account: shown.account.locale, at: application)
+        var section = AccountPage(shown, in: language, at: issuer)
+        let query = request.method == .get ? try? FormFields(request.uri.query ?? "") : nil
+        section.query = context.chosenLanguage.map { "?lang=\($0.rawValue)" } ?? ""
+        section.isDone = query?["done"] != nil
+        section.number = query?["page"].flatMap { Int($0) } ?? 1
+        let problem = shown.problem.flatMap { APIError(any: $0) }
+        var page = StepPage(.account(section), in: language, of: application)
+        page.formToken = shown.formToken
+        page.problem = problem.map {
+            .init(
+                code: $0.code.rawValue, rule: shown.problem?.field ?? $0.details?["rule"]?.string,
+                retryAfter: $0.retryAfter)
+        }
+        var response = Response.page(page.page, status: problem?.pageStatus ?? .ok)
+        response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
+        response.headers[.setCookie] = issuer.setCookie("browser", to: shown.flow)
+        return response
+    }
+}
+
+extension Error {
+    /// The field of a form that the error is about.
+    fileprivate var field: String? {
+        switch self as? AccountsError {
+        case .invalidParameter(let name, _)?, .missingParameter(let name)?: name
+        default: nil
+        }
+    }
+}

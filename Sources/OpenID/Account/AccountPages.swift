@@ -1,0 +1,153 @@
+package import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// The pages on which people see and change their accounts.
+///
+/// They are about one account of the browser: the one that it used last at these pages, or its only one. If that is
+/// not certain, nobody is signed in, or an action needs a recent proof, the person continues at an authorization
+/// request of the server's own client, which ends at the section. Forms call the use cases of the REST interface, with
+/// its rate limits.
+package struct AccountPages: Sendable {
+    /// What a browser brings to a page.
+    package struct Visit: Sendable {
+        package let section: AccountSection
+        package let browser: Authorization.Browser
+        /// The id of the session that the browser used last at these pages.
+        package let lastUsed: String?
+        package let client: Client
+        package let issuer: Issuer
+
+        package init(
+            section: AccountSection, browser: Authorization.Browser, lastUsed: String?, client: Client, issuer: Issuer
+        ) {
+            (self.section, self.browser, self.lastUsed) = (section, browser, lastUsed)
+            (self.client, self.issuer) = (client, issuer)
+        }
+    }
+
+    let store: any AuthorizationStore
+    let useCases: UseCases
+    let clientGrants: ClientGrants
+    let opaque: any OpaqueTokens
+
+    /// Shows a section.
+    package func show(_ visit: Visit) async throws -> AccountAnswer {
+        let accounts = try await accounts(of: visit)
+        guard let account = accounts.chosen else { return try await signIn(to: accounts.live, visit) }
+        do {
+            return .page(try await page(of: account, visit))
+        } catch AccountsError.invalidToken {
+            return try await signIn(to: [], visit)
+        }
+    }
+
+    /// Carries out a form's action, unless the form was made for another account than the present one.
+    ///
+    /// A refusal that the person can do something about is shown with the section.
+    package func submit(_ action: AccountAction?, formToken: String, _ visit: Visit) async throws -> AccountAnswer {
+        guard let token = self.formToken(of: visit), token.isValid(formToken) else { return .forged }
+        let accounts = try await accounts(of: visit)
+        guard let account = accounts.chosen else { return try await signIn(to: accounts.live, visit) }
+        var sent: SentAddressCode?
+        if case .verify(let code?, _)? = action { sent = code }
+        guard let action, token.isCurrent(formToken, showing: content(of: account, visit, sent: sent)) else {
+            return .reload(isDone: false, nil)
+        }
+        let form = AccountForm(
+            account: account, others: accounts.live.filter { $0.session.id != account.session.id }, visit: visit,
+            useCases: useCases, clientGrants: clientGrants, store: store)
+        do {
+            switch try await form.carryOut(action) {
+            case .done(let cookie): return .reload(isDone: true, cookie)
+            case .sent(let code): return .page(try await page(of: account, visit, sent: code))
+            case .answer(let answer): return answer
+            case .otherAccount: return try await begin([.selectAccount], visit)
+            }
+        } catch AccountsError.tokenTooOld {
+            return try await begin([.login], for: account, visit)
+        } catch AccountsError.invalidToken {
+            // The session has ended since the page was read.
+            return .reload(isDone: false, nil)
+        } catch let problem where problem.isForPerson {
+            var page = try await page(of: account, visit, sent: sent)
+            (page.problem, page.typed) = (problem, action.typed)
+            return .page(page)
+        }
+    }
+
+    // MARK: - The account
+
+    /// The browser's accounts that are signed in, and the one that the pages are about.
+    private func accounts(of visit: Visit) async throws -> (chosen: BrowserAccount?, live: [BrowserAccount]) {
+        guard let cookie = visit.browser.sessions.flatMap(opaque.parse) else { return (nil, []) }
+        let lastUsed = visit.lastUsed.flatMap(UUID.init)
+        let live = try await store.accounts(
+            of: cookie.hash, using: lastUsed, application: visit.issuer.application.id
+        ).filter(\.isLive)
+        return (live.first { $0.session.id == lastUsed } ?? (live.count == 1 ? live.first : nil), live)
+    }
+
+    private func signIn(to live: [BrowserAccount], _ visit: Visit) async throws -> AccountAnswer {
+        try await begin(live.isEmpty ? [] : [.selectAccount], visit)
+    }
+
+    /// Begins an authorization request that ends at the section.
+    private func begin(
+        _ prompts: Set<ClientRequest.Prompt>, for account: BrowserAccount? = nil, _ visit: Visit
+    ) async throws -> AccountAnswer {
+        try await useCases.limits.spend(.authorize, of: RateSubject(visit.client), in: visit.issuer.application)
+        var request = ClientRequest(
+            clientID: OwnClient.accountPages.rawValue,
+            returnAddress: ReturnAddress(redirectURI: visit.issuer.url + visit.section.path), scopes: ["openid"])
+        (request.prompts, request.subject) = (prompts, account?.session.uid.text)
+        let (id, flow) = try await store.open(
+            request, for: account?.session.id, in: visit.browser, at: visit.issuer, by: opaque)
+        return .request(id, flow: flow)
+    }
+
+    // MARK: - Pages
+
+    private func formToken(of visit: Visit) -> FormToken? {
+        visit.browser.flow.flatMap(opaque.parse).map {
+            FormToken(opaque: opaque, flow: $0, path: visit.section.path)
+        }
+    }
+
+    /// What a page shows, by which its forms are recognised.
+    private func content(of account: BrowserAccount, _ visit: Visit, sent: SentAddressCode? = nil) -> String {
+        let form = sent.map { " \($0.identity.text) \($0.challenge) \($0.address)" } ?? ""
+        return "\(visit.section.rawValue) \(account.session.id.text)\(form)"
+    }
+
+    private func page(
+        of account: BrowserAccount, _ visit: Visit, sent: SentAddressCode? = nil
+    ) async throws -> ShownAccount {
+        let flow = visit.browser.flow.flatMap(opaque.parse) ?? opaque.make()
+        let token = FormToken(opaque: opaque, flow: flow, path: visit.section.path)
+        return ShownAccount(
+            section: visit.section, account: account, content: try await content(of: account, at: visit, sent: sent),
+            formToken: token.text(showing: content(of: account, visit)),
+            codeToken: sent.map { token.text(showing: content(of: account, visit, sent: $0)) }, flow: flow.text)
+    }
+
+    private func content(
+        of account: BrowserAccount, at visit: Visit, sent: SentAddressCode?
+    ) async throws -> AccountContent {
+        let principal = account.principal(in: visit.issuer.application)
+        switch visit.section {
+        case .overview: return .overview
+        case .name: return .name
+        case .language: return .language
+        case .data: return .data
+        case .password:
+            let provider = (try? principal.application.providers.passwordProvider())?.0.name
+            let identities = try await useCases.identities.list(of: principal)
+            return .password(isPossible: identities.contains { $0.identity.provider == provider })
+        case .identities: return .identities(try await useCases.identities.list(of: principal), sent: sent)
+        case .sessions: return .sessions(try await useCases.sessions.list(of: principal))
+        case .apps: return .apps(try await clientGrants.list(of: principal.uid, at: visit.issuer))
+        case .merges: return .merges(try await useCases.merging.list(of: principal))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package import Accounts
+package import Foundation
+
+/// A section of the pages at `/account`.
+package enum AccountSection: String, Sendable, CaseIterable {
+    case overview = ""
+    case name, language, password, identities, sessions, apps, merges, data
+
+    /// The path below the issuer.
+    package var path: String { self == .overview ? "/account" : "/account/\(rawValue)" }
+}
+
+/// What a section shows besides the account that it is about.
+package enum AccountContent: Sendable {
+    case overview, name, language, data
+    /// `isPossible` says whether the account has an address with which a password can be used.
+    case password(isPossible: Bool)
+    /// With `sent`, the page also asks for the code of a change of address.
+    case identities([ListedIdentity], sent: SentAddressCode?)
+    case sessions([ListedSession])
+    case apps([ClientGrant])
+    case merges([Merge])
+}
+
+/// A code that was sent to the new address of an identity.
+///
+/// The page's form returns it; the form's token covers it, so that it is as the server wrote it.
+package struct SentAddressCode: Sendable, Equatable {
+    package let identity: UUID
+    package let challenge: String
+    /// The new address, as the person typed it.
+    package let address: String
+
+    package init(identity: UUID, challenge: String, address: String) {
+        (self.identity, self.challenge, self.address) = (identity, challenge, address)
+    }
+}
+
+/// What a person presses or types in a section; an id that is not readable is `nil`.
+package enum AccountAction: Sendable {
+    /// Goes to another account of the browser, or signs in to one.
+    case other
+    case rename(to: String?)
+    /// Chooses the language, by its tag.
+    case read(in: String?)
+    case changePassword(to: String?, current: String?)
+    case remove(identity: UUID?)
+    case changeAddress(of: UUID?, to: String?)
+    case verify(SentAddressCode?, code: String?)
+    case endSession(UUID?)
+    case endOtherSessions
+    /// Keeps the browser's session after the browser closes, or does not.
+    case keep(Bool)
+    case revoke(client: String?)
+    case undo(merge: UUID?)
+    case export
+    /// `isConfirmed` says whether the person has typed the word that the page shows in the account's language.
+    case delete(isConfirmed: @Sendable (BrowserAccount) -> Bool)
+}
+
+extension AccountAction {
+    /// What was typed, and for which identity, which the page shows again after a refusal.
+    var typed: (entry: UUID?, text: String)? {
+        switch self {
+        case .rename(let name?): (nil, name)
+        case .changeAddress(let identity, let address?): (identity, address)
+        default: nil
+        }
+    }
+}
+
+/// One page of an account.
+package struct ShownAccount: Sendable {
+    package let section: AccountSection
+    package let account: BrowserAccount
+    package let content: AccountContent
+    /// The hidden field of the page's forms, and of the form for the code of a change of address.
+    package let formToken: String
+    package let codeToken: String?
+    /// The value of the flow cookie.
+    package let flow: String
+    /// What the person has typed into a form that was refused, but for secrets; `entry` is the identity it is about.
+    package var typed: (entry: UUID?, text: String)?
+    /// Why the form was refused.
+    package var problem: (any Error)?
+}
+
+/// What the browser gets at a page of an account.
+package enum AccountAnswer: Sendable {
+    case page(ShownAccount)
+    /// The browser gets the section by a GET; `isDone` says whether the form has changed something.
+    case reload(isDone: Bool, SessionCookie?)
+    /// The person signs in, chooses an account or proves the account again at the pages of this request.
+    case request(String, flow: String)
+    /// The account's data follows as a file.
+    case export(AccountExport, of: Principal)
+    /// The account's deletion has begun, and can be taken back until `purgeAfter`.
+    case deleted(BrowserAccount, receipt: UUID, purgeAfter: Date)
+    /// The form is not one of this page in this browser.
+    case forged
+}
