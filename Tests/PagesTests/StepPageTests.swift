@@ -17,21 +17,57 @@ struct StepPageTests {
         return ways
     }
 
-    private static let steps: [StepPage.Step] = [
-        .signIn(ways), .signUp(ways), .secondProof(ways), .secondProof(.init()), .forgot(hostile),
-        .welcome(name: hostile, asksForPassword: true), .welcome(name: nil, asksForPassword: false),
-        .newPassword(account), .restore(until: Date(timeIntervalSince1970: 1_800_000_000)),
-        .done(.resetSent, next: "https://a.example/\(hostile)"), .code(to: hostile), .reauthenticate(ways, account),
-        .accounts([account, StepPage.Account(id: "id-2", name: nil, address: hostile, isSignedIn: false)]),
-        .confirm(account),
-        .consent(
-            StepPage.Consent(
-                account: account, host: hostile, isForeign: true,
-                scopes: [.standard("email", value: hostile), .standard("openid", value: nil), .resource(hostile)])),
-        .return(url: "https://a.example/?x=\(hostile)"), .formPost([("state", hostile)], url: "https://a.example"),
-        .signOut([account, account]), .signedOut(others: false), .signedOut(others: true),
-        .error(reason: "request_over", url: "https://a.example/\(hostile)"),
-    ]
+    private static let steps: [StepPage.Step] =
+        [
+            .signIn(ways), .signUp(ways), .secondProof(ways), .secondProof(.init()), .forgot(hostile),
+            .welcome(name: hostile, asksForPassword: true), .welcome(name: nil, asksForPassword: false),
+            .newPassword(account), .restore(until: Date(timeIntervalSince1970: 1_800_000_000)),
+            .done(.resetSent, next: "https://a.example/\(hostile)"), .code(to: hostile), .reauthenticate(ways, account),
+            .accounts([account, StepPage.Account(id: "id-2", name: nil, address: hostile, isSignedIn: false)]),
+            .confirm(account),
+            .consent(
+                StepPage.Consent(
+                    account: account, host: hostile, isForeign: true,
+                    scopes: [.standard("email", value: hostile), .standard("openid", value: nil), .resource(hostile)])),
+            .return(url: "https://a.example/?x=\(hostile)"), .formPost([("state", hostile)], url: "https://a.example"),
+            .deleted(receipt: "/r?\(hostile)", restorableUntil: Date(timeIntervalSince1970: 0)),
+            .signOut([account, account]), .signedOut(others: false), .signedOut(others: true),
+            .error(reason: "request_over", url: "https://a.example/\(hostile)"),
+        ] + sections.map { .account($0) }
+
+    private static let sections: [AccountPage] = {
+        let (time, code) = (
+            Date(timeIntervalSince1970: 1_795_000_000),
+            AccountPage.Code(identity: "i-1", challenge: "c-1", address: hostile, formToken: hostile)
+        )
+        let identities = [AccountPage.Identity.Change.email, .phone, nil].enumerated().map { number, change in
+            AccountPage.Identity(
+                id: "i\(number)", provider: hostile, address: hostile, linkedAt: time,
+                lastUsedAt: number == 0 ? time : nil, isCurrent: number == 0, isBlocked: number == 1, change: change)
+        }
+        let sessions = [hostile, nil].enumerated().map { number, device in
+            AccountPage.Session(
+                id: "s\(number)", device: device, app: number == 0 ? hostile : nil, address: "192.0.2.1",
+                createdAt: time,
+                lastSeenAt: time, isCurrent: number == 1)
+        }
+        let app = AccountPage.App(
+            id: "app", name: hostile, scopes: [.standard("email", value: nil), .resource(hostile)], grantedAt: time,
+            lastUsedAt: time, lastAddress: "192.0.2.1")
+        let merges = [time, nil].map { AccountPage.Merge(id: "m", mergedAt: time, undoUntil: $0) }
+        let contents: [AccountPage.Section] = [
+            .overview, .name, .language("de"), .password(.new), .password(.change), .password(.impossible),
+            .identities(identities, code: nil), .identities(Array(identities.prefix(1)), code: code),
+            .sessions(sessions, isKept: true), .apps([]), .apps([app]), .merges([]), .merges(merges), .data,
+        ]
+        return contents.map { content in
+            var page = AccountPage(
+                content, of: account, isGuest: true, sections: ["name", "data"], base: "https://a.example/account",
+                signOut: "https://a.example/oauth/logout")
+            (page.isDone, page.typed, page.query) = (true, .init(hostile, entry: "i0"), "?lang=de")
+            return page
+        }
+    }()
 
     private static func page(_ step: StepPage.Step, in language: PageLanguage) -> StepPage {
         var page = StepPage(step, in: language, of: hostile)
@@ -109,6 +145,22 @@ struct StepPageTests {
             #expect(footer.contains("href=\"https://a.example/t\"") && !footer.contains("rel=\"help"))
         }
         #expect(!StepPage(.signOut([]), in: language, of: "a").page.html.contains("<footer>"))
+    }
+
+    @Test func `dates are written as the language writes them`() {
+        let date = Date(timeIntervalSince1970: 1_795_000_000)
+        #expect(PageLanguage.en.day(date) == "18 November 2026" && PageLanguage.de.day(date) == "18. November 2026")
+        #expect(PageLanguage.fr.day(date) == "18 novembre 2026")
+        #expect(PageLanguage.es.day(date) == "18 de noviembre de 2026")
+        #expect(PageLanguage.de.time(date).contains("18. November 2026"))
+        #expect(PageLanguage.de.time(date).hasSuffix("11:06 UTC"))
+    }
+
+    @Test(arguments: PageLanguage.allCases)
+    func `the word that confirms a deletion is the language's`(language: PageLanguage) {
+        let word = PageTemplates.texts(of: language)["account.data.word"] ?? ""
+        #expect(StepPage.confirms(deletion: " \(word.lowercased())", in: language))
+        #expect(!StepPage.confirms(deletion: "", in: language) && !StepPage.confirms(deletion: "x", in: language))
     }
 
     @Test func `a refusal says what its rule asks of the person, if it has a text of its own`() {

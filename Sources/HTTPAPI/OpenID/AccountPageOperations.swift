@@ -89,7 +89,7 @@ extension AccountAction {
         switch (section, fields["action"]) {
         case (.overview, "other"): self = .other
         case (.name, "save"): self = .rename(to: fields["displayName"])
-        case (.language, "save"): self = .read(in: fields["lang"])
+        case (.language, "save"): self = .read(in: fields["lang"].flatMap(PageLanguage.init)?.rawValue)
         case (.password, "save"):
             self = .changePassword(to: fields["password"], current: fields["currentPassword"])
         case (.identities, "remove"): self = .remove(identity: id)

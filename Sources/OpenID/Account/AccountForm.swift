@@ -33,7 +33,8 @@ struct AccountForm: Sendable {
                 displayName: try required(name, "displayName"), metadata: nil, of: principal)
         case (.language, .read(let language)):
             try await spend("PATCH", "/auth/me")
-            try await useCases.profile.choose(language: try required(language, "lang"), of: principal)
+            guard let language else { throw AccountsError.invalidParameter("lang", reason: "is not available") }
+            try await useCases.profile.choose(language: language, of: principal)
         case (.password, .changePassword(let password, let current)):
             if current == nil { try await spend("PUT", "/auth/change-password") } else { try await spend(.login) }
             try await requireRecent()

@@ -41,7 +41,7 @@ package enum AccountAction: Sendable {
     /// Goes to another account of the browser, or signs in to one.
     case other
     case rename(to: String?)
-    /// Chooses the language, by its tag.
+    /// Chooses the language by its tag; `nil` for one that the pages do not have.
     case read(in: String?)
     case changePassword(to: String?, current: String?)
     case remove(identity: UUID?)

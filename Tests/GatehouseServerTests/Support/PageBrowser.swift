@@ -41,7 +41,7 @@ struct PageBrowser: Sendable {
                     let value = input.output.firstMatch(of: /\svalue="([^"]*)"/)?.output.1 ?? ""
                     fields[String(name)] = String(value).unescapedHTML
                 }
-                let actions = String(form.output.1).matches(of: /<button name="action" value="(\w+)"/)
+                let actions = String(form.output.1).matches(of: /<button name="action" value="([\w-]+)"/)
                 return (fields, actions.map { String($0.output.1) })
             }
         }
@@ -53,6 +53,8 @@ struct PageBrowser: Sendable {
 
     let api: APIClient
     var cookies: [String: String] = [:]
+    /// The header with which each cookie was set last.
+    var cookieLines: [String: String] = [:]
     var headers: HTTPHeaders = [:]
 
     init(_ server: TestServer) { api = APIClient(server) }
@@ -66,13 +68,15 @@ struct PageBrowser: Sendable {
         try await send(.GET, place, form: nil)
     }
 
-    /// Posts the first form of a page that has the action, with its fields and others.
+    /// Posts the first form of a page that has the action, with its fields and others; `account` and `id` choose one of
+    /// several forms.
     mutating func submit(
-        _ action: String, _ others: [String: String] = [:], of view: View, account: String? = nil
+        _ action: String, _ others: [String: String] = [:], of view: View, account: String? = nil, id: String? = nil
     ) async throws -> View {
         let form = try #require(
             view.forms.first { form in
                 form.actions.contains(action) && (account == nil || form.fields["account"] == account)
+                    && (id == nil || form.fields["id"] == id)
             }, "no form to \(action): \(view.status) \(view.text)")
         let fields = form.fields.merging(others) { $1 }.merging(["action": action]) { $1 }
         return try await send(.POST, view.path, form: fields)
@@ -92,7 +96,10 @@ struct PageBrowser: Sendable {
                 method, path, raw: form.map { Array(RelyingParty.encoded($0).utf8) }, headers: headers)
             for cookie in answer.headers["set-cookie"] {
                 let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
-                if pair.count == 2 { cookies[String(pair[0])] = String(pair[1]) }
+                if pair.count == 2 {
+                    cookies[String(pair[0])] = String(pair[1])
+                    cookieLines[String(pair[0])] = cookie
+                }
             }
             let view = View(answer: answer, path: path)
             guard answer.status == 303, let next = answer.headers.first(name: "location"),
