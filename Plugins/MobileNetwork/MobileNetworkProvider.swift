@@ -4,7 +4,7 @@ public import ProviderKit
 /// Sign-in with a phone number that the mobile operator confirms by a header from its gateway or a signed assertion.
 ///
 /// The header counts only if the TCP peer is a gateway, because any client can send it and `X-Forwarded-For`.
-public struct MobileNetworkProvider: DirectProvider {
+public struct MobileNetworkProvider: DirectProvider, GatewayProvider {
     /// The body of `POST /auth/mobile-network`.
     public struct Credential: RequestPayload {
         /// The assertion, signed by the operator; it may be absent only for a phone behind a gateway.
@@ -46,11 +46,15 @@ public struct MobileNetworkProvider: DirectProvider {
     /// Verifies the assertion if there is one, otherwise the header.
     public func verify(_ credential: Credential, from origin: RequestOrigin) async throws -> VerifiedIdentity {
         if let assertion = credential.assertion { return try await verify(assertion: assertion) }
-        guard let header, let peer = origin.peer, gateways.contains(where: { $0.contains(peer) }) else {
-            throw ProviderError.missing(field: "assertion")
-        }
+        guard let evidence = try evidence(in: origin) else { throw ProviderError.missing(field: "assertion") }
+        return evidence
+    }
+
+    /// The number in the gateway's header; `nil` if no gateway has added one.
+    public func evidence(in origin: RequestOrigin) throws -> VerifiedIdentity? {
+        guard let header, let peer = origin.peer, gateways.contains(where: { $0.contains(peer) }) else { return nil }
         let values = origin.headers(header)
-        guard !values.isEmpty else { throw ProviderError.missing(field: "assertion") }
+        guard !values.isEmpty else { return nil }
         // Most gateways write the number with its country code but without the plus sign.
         guard values.count == 1, let number = values.first.flatMap({ PhoneNumber($0) ?? PhoneNumber("+\($0)") }) else {
             throw ProviderError.refused

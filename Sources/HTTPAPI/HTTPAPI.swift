@@ -27,7 +27,7 @@ package struct HTTPAPI: Sendable {
         site: LiveSite,
         health: any Health, metrics: RequestMetrics, gauges: [MetricsPage.Gauge], inbox: (any Inbox)?
     ) {
-        let operations = Operations(useCases)
+        let operations = Operations(useCases, openID: openID)
         let oauth = OAuthMetrics()
         let documented =
             APIRoutes(operations: operations, installed: installed).endpoints

@@ -36,6 +36,8 @@ package struct OpenIDUseCases: Sendable {
                 profile: accounts.profile, change: accounts.passwordChange, reset: accounts.passwordReset,
                 limits: accounts.limits),
             restoring: RestoreSteps(deletion: accounts.deletion, proofs: proofs, limits: accounts.limits),
+            arrivals: ProviderArrivals(
+                store: store, redirects: accounts.redirects, identities: accounts.identityProofs, proofs: proofs),
             opaque: opaque)
         accountPages = AccountPages(store: store, useCases: accounts, clientGrants: clientGrants, opaque: opaque)
         grants = TokenGrants(store: store, issuing: issuing)

@@ -8,6 +8,7 @@ extension StepPage.Step {
         case .signUp: "signup"
         case .forgot: "forgot"
         case .secondProof: "second-proof"
+        case .newOrLink: "new-or-link"
         case .welcome: "welcome"
         case .newPassword: "new-password"
         case .restore: "restore"
@@ -87,7 +88,8 @@ extension StepPage {
         switch step {
         case .return, .formPost, .signedOut, .done, .deleted, .error: false
         case .account(let page): if case .identities(_, code: .some) = page.section { false } else { true }
-        case .signIn, .signUp, .forgot, .code, .reauthenticate, .secondProof, .welcome, .newPassword, .restore,
+        case .signIn, .signUp, .forgot, .code, .reauthenticate, .secondProof, .newOrLink, .welcome, .newPassword,
+            .restore,
             .accounts,
             .confirm, .consent, .signOut:
             true
@@ -115,6 +117,8 @@ extension StepPage {
             ]
             values["name"] = name
             return values
+        case .newOrLink(let provider, let mayOpenAccount):
+            return ["provider": provider, "mayOpenAccount": mayOpenAccount]
         case .newPassword(let account): return values(of: account)
         case .restore(let date): return ["date": language.text(of: date)]
         case .done(let done, let next):
@@ -179,6 +183,11 @@ extension StepPage {
         values["identifier"] = ways.identifier
         values["signIn"] = link(to: "signin", in: chosenLanguage)
         if ways.offersSignUp { values["signUp"] = link(to: "signup", in: chosenLanguage) }
+        values["joining"] = ways.joining
+        values["hasProviders"] = !ways.providers.isEmpty
+        values["providers"] = ways.providers.map { provider in
+            ["name": provider.name, "displayName": provider.displayName, "url": provider.url]
+        }
         if ways.offersReset { values["forgot"] = link(to: "forgot", in: chosenLanguage) }
         return values
     }

@@ -14,6 +14,8 @@ package struct StepPage: Sendable {
         case reauthenticate(SignIn, Account)
         /// The account asks for another proof, by one of its other ways to sign in.
         case secondProof(SignIn)
+        /// An identity without an account; the person opens one, if that is allowed, or signs in to an own one.
+        case newOrLink(provider: String, mayOpenAccount: Bool)
         /// A new account, with the name that is filled in.
         case welcome(name: String?, asksForPassword: Bool)
         case newPassword(Account)
@@ -54,8 +56,21 @@ package struct StepPage: Sendable {
         /// Whether the page has a link to open an account, and one to choose a new password.
         package var offersSignUp = false
         package var offersReset = false
+        /// The providers whose pages the page links to.
+        package var providers: [Provider] = []
+        /// The provider whose identity joins the account that the person signs in to.
+        package var joining: String?
 
         package init() {}
+    }
+
+    /// A link to a provider's pages.
+    package struct Provider: Sendable {
+        package let name, displayName, url: String
+
+        package init(name: String, displayName: String, url: String) {
+            (self.name, self.displayName, self.url) = (name, displayName, url)
+        }
     }
 
     package struct Account: Sendable {

@@ -38,7 +38,7 @@ package struct ConfiguredProvider: Sendable {
 
     /// The provider as a type with a capability, such as `any RedirectProvider`.
     /// - Throws: `AccountsError.unsupportedProvider` if the provider lacks the capability.
-    func capability<Capability>(_ type: Capability.Type = Capability.self) throws(AccountsError) -> Capability {
+    package func capability<Capability>(_ type: Capability.Type = Capability.self) throws(AccountsError) -> Capability {
         guard let provider = provider as? Capability else { throw .unsupportedProvider(name) }
         return provider
     }
@@ -78,6 +78,21 @@ package struct ProviderRegistry: Sendable {
 
     /// The providers that a person can sign in with, in the order of the configuration.
     package var enabled: [ConfiguredProvider] { configured.filter { $0.mode != .off && $0.offersSignIn } }
+
+    /// The providers at whose own pages people sign in.
+    package var redirecting: [ConfiguredProvider] {
+        enabled.filter { $0.mode != .linkOnly && $0.provider is any RedirectProvider }
+    }
+
+    /// The providers that recognise the person by what the network has added to a request.
+    package func recognising(_ origin: RequestOrigin) -> [ConfiguredProvider] {
+        enabled.filter { provider in
+            guard provider.mode != .linkOnly, let gateway = provider.provider as? any GatewayProvider else {
+                return false
+            }
+            return (try? gateway.evidence(in: origin)) != nil
+        }
+    }
 
     /// Enabled providers whose kind offers no way to sign in.
     package var idle: [ConfiguredProvider] { configured.filter { $0.mode != .off && !$0.offersSignIn } }

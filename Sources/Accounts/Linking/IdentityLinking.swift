@@ -23,14 +23,17 @@ package struct IdentityLinking: Sendable {
     /// Links the proved identity to the principal's account.
     ///
     /// If the principal is a guest, its account becomes permanent, unless the identity already has an account. In that
-    /// case `onConflict` decides what happens to the guest.
+    /// case `onConflict` decides what happens to the guest. With `admittingSignIns`, a redirect flow that was begun to
+    /// sign in may be linked instead.
     /// - Throws: `AccountsError.identityInUse`, and the errors of a sign-in.
     package func link(
         _ proof: PresentedProof, of provider: ConfiguredProvider, onConflict: ConflictChoice, by principal: Principal,
-        from client: Client
+        from client: Client, admittingSignIns: Bool = false
     ) async throws -> SignedIn {
         let application = principal.application
-        let use: FlowUse = principal.successor == nil ? .link(principal.sessionID) : .anything(principal.sessionID)
+        let use: FlowUse =
+            principal.successor == nil && !admittingSignIns
+            ? .link(principal.sessionID) : .anything(principal.sessionID)
         let outcome = try await accepting(proof, of: provider, for: use, from: client, in: application) {
             try await link($0, of: provider, onConflict: onConflict, by: principal, from: client, store: $1)
         }

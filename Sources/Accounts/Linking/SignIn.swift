@@ -8,12 +8,14 @@ package struct SignIn: Sendable {
     let store: any TransactionalStore & Store
     let tokens: SessionTokens
 
+    /// - Throws: the errors of the linking rules; `UnknownIdentity` only without `mayOpenAccount`.
     package func signIn(
-        with evidence: VerifiedIdentity, of provider: ConfiguredProvider, from client: Client,
-        in application: Application
+        with evidence: VerifiedIdentity, of provider: ConfiguredProvider, mayOpenAccount: Bool = true,
+        from client: Client, in application: Application
     ) async throws -> SignedIn {
-        let session = tokens.newSession(by: try evidence.checked(), of: provider.name, from: client, in: application)
-        let outcome = try await retryingOnConflict {
+        var session = tokens.newSession(by: try evidence.checked(), of: provider.name, from: client, in: application)
+        session.mayOpenAccount = mayOpenAccount
+        let outcome = try await retryingOnConflict { [session] in
             let decision = try await decision(on: session.evidence, of: provider, in: application, store: store)
             let verdict = decision.verdict
             // Most sign-ins are one statement and need no transaction. Nor do refusals, whose writes must persist.
@@ -57,6 +59,9 @@ package struct SignIn: Sendable {
         VerdictWriter(session: session, contacts: decision.reading.contacts, tokens: tokens, store: store)
     }
 }
+
+/// The identity has no account, and the caller did not ask for a new one; nothing was written.
+package struct UnknownIdentity: Error {}
 
 /// The verdict on a sign-in, and what it was decided on.
 struct SignInDecision: Sendable {

@@ -19,6 +19,7 @@ struct VerdictWriter: Sendable {
             try await spendEvidence()
             return try await signIn(by: match)
         case .create(let identity):
+            guard session.mayOpenAccount else { throw UnknownIdentity() }
             try await spendEvidence()
             try await displace(identity.displacing)
             try await evictOthers(from: identity.claiming, owner: nil)

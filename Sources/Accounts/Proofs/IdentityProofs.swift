@@ -2,7 +2,7 @@ package import ProviderKit
 
 /// Accepts a proof for the signed-in account: links the proved identity, or re-authenticates with an own one.
 package struct IdentityProofs: Sendable {
-    let linking: IdentityLinking
+    package let linking: IdentityLinking
     let passwordLinking: PasswordLinking
     let passwordSignIn: PasswordSignIn
 
@@ -23,6 +23,16 @@ package struct IdentityProofs: Sendable {
                     typed: typed.email, password: typed.password, with: configured, onConflict: onConflict,
                     by: principal, from: client))
         }
+    }
+
+    /// Links an identity that was proven at the pages, also by a redirect flow that was begun to sign in.
+    /// - Throws: the errors of `IdentityLinking.link`.
+    package func link(
+        _ proof: PresentedProof, of name: String, by principal: Principal, from client: Client
+    ) async throws -> SignedIn {
+        try await linking.link(
+            proof, of: principal.application.providers.named(name), onConflict: .keep, by: principal, from: client,
+            admittingSignIns: true)
     }
 
     /// Opens a session with a new proof of one of the account's own identities.

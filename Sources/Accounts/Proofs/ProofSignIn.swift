@@ -65,4 +65,24 @@ package struct ProofSignIn: Sendable {
             try await redemption.redeem(code, from: client, in: application)
         }
     }
+
+    /// Signs in at the server's own pages, with the code of a redirect flow or with evidence that is verified.
+    /// - Throws: the errors of a sign-in; `UnknownIdentity` only without `mayOpenAccount`.
+    package func signIn(
+        with proof: PresentedProof, of provider: ConfiguredProvider, mayOpenAccount: Bool, ticket: String?,
+        from client: Client, in application: Application
+    ) async throws -> SignedIn {
+        try await tickets.signingIn(with: ticket, in: application) {
+            switch proof {
+            case .redirectCode(let code):
+                try await redemption.redeem(
+                    code, mayOpenAccount: mayOpenAccount, from: client, in: application)
+            case .evidence(let evidence):
+                try await signIn.signIn(
+                    with: evidence, of: provider, mayOpenAccount: mayOpenAccount, from: client, in: application)
+            case .oneTimeCode:
+                throw AccountsError.unsupportedProvider(provider.name)
+            }
+        }
+    }
 }

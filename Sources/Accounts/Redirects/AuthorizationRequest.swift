@@ -16,7 +16,7 @@ package struct AuthorizationRequest: Sendable {
 
     /// `generatedState` is used if the app did not send a state.
     /// - Throws: `AccountsError.redirectNotAllowed` for a redirect URI that is not registered.
-    func destination(in application: Application, generatedState: String) throws -> FlowDestination {
+    package func destination(in application: Application, generatedState: String) throws -> FlowDestination {
         guard let redirectURI else { throw AccountsError.missingParameter("redirect_uri") }
         guard let registered = application.redirectURIs.first(where: { $0.uri.hasSameBytes(as: redirectURI) }) else {
             throw AccountsError.redirectNotAllowed

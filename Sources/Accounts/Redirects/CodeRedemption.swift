@@ -7,9 +7,18 @@ package struct PresentedCode: Sendable {
     package let state: String?
     package let redirectURI: String
     package let codeVerifier: String?
+    /// Whether a page of the server's own presents the code, which therefore never leaves the server.
+    let isOfPage: Bool
 
     package init(code: String, state: String?, redirectURI: String, codeVerifier: String?) {
         (self.code, self.state, self.redirectURI, self.codeVerifier) = (code, state, redirectURI, codeVerifier)
+        isOfPage = false
+    }
+
+    /// Creates the presentation of a code by the page of the authorization request with this id.
+    package init(code: String, state: String, atPageOf request: String) {
+        (self.code, self.state, redirectURI) = (code, state, FlowDestination.pagePath(of: request))
+        (codeVerifier, isOfPage) = (nil, true)
     }
 
     /// Checks that the code is presented by the app that began the flow.
@@ -43,14 +52,24 @@ package struct CodeRedemption: Sendable {
     let tokens: SessionTokens
 
     /// Consumes the code, even if the sign-in is refused, and signs in.
-    /// - Throws: `AccountsError.invalidToken`, `.invalidState`, and the errors of a sign-in.
+    ///
+    /// Without `mayOpenAccount`, the code of an identity without an account remains valid.
+    /// - Throws: `AccountsError.invalidToken`, `.invalidState`, and the errors of a sign-in; `UnknownIdentity`.
     package func redeem(
-        _ presented: PresentedCode, from client: Client, in application: Application
+        _ presented: PresentedCode, mayOpenAccount: Bool = true, from client: Client, in application: Application
     ) async throws -> SignedIn {
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
             let flow = try await accept(presented, for: .signIn, in: application, store: store)
             let provider = try application.providers.named(flow.provider)
-            let session = tokens.newSession(by: flow.evidence, of: provider.name, from: client, in: application)
+            var session = tokens.newSession(by: flow.evidence, of: provider.name, from: client, in: application)
+            session.mayOpenAccount = mayOpenAccount
+            if let source = flow.source {
+                // The locks are kept until the new session is open, so that a password reset ends both.
+                guard try await store.lockAccount(source.uid, application: application.id) == .live,
+                    try await store.lockSession(source.session, of: source.uid, application: application.id)
+                else { throw AccountsError.invalidToken }
+                (session.authenticatedAt, session.provesIdentity) = (flow.evidence.authenticatedAt, false)
+            }
             let outcome = try await signIn.open(session, of: provider, store: store)
             if let code = tokens.opaque.parse(presented.code) {
                 try await store.note(session: session.id, openedBy: code.hash, application: application.id)
@@ -68,8 +87,10 @@ package struct CodeRedemption: Sendable {
         _ presented: PresentedCode, for use: FlowUse, in application: Application, store: any AcceptingStore
     ) async throws -> RedeemedFlow {
         guard let code = tokens.opaque.parse(presented.code) else { throw AccountsError.invalidToken }
+        // A code that never leaves the server cannot be stolen, so a second presentation is the same form again.
+        let tolerance = presented.isOfPage ? .seconds(86400) : Self.tolerance
         let presentation = try await store.redeem(
-            code: code.hash, for: use, tolerance: Self.tolerance, application: application.id)
+            code: code.hash, for: use, tolerance: tolerance, application: application.id)
         switch presentation {
         case .redeemed(var flow):
             try presented.check(against: flow.destination)

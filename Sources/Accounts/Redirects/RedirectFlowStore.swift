@@ -44,9 +44,28 @@ package struct RedeemedFlow: Sendable {
     package let provider: String
     package let destination: FlowDestination
     package var evidence: VerifiedIdentity
+    /// The browser's session that the evidence was taken from; `nil` for evidence of a provider's pages.
+    package let source: (session: UUID, uid: UUID)?
 
-    package init(provider: String, destination: FlowDestination, evidence: VerifiedIdentity) {
+    package init(
+        provider: String, destination: FlowDestination, evidence: VerifiedIdentity,
+        source: (session: UUID, uid: UUID)? = nil
+    ) {
         (self.provider, self.destination, self.evidence) = (provider, destination, evidence)
+        self.source = source
+    }
+}
+
+/// A one-time code for `POST /auth/token` with which an app takes over the sign-in of a browser.
+package struct NewHandover: Sendable {
+    package let code: OpaqueToken
+    /// Identifies the flow, like the `state` of one that leads to a provider's pages.
+    package let state: OpaqueToken
+    package let destination: FlowDestination
+    package let lifetime: Duration
+
+    package init(code: OpaqueToken, state: OpaqueToken, destination: FlowDestination, lifetime: Duration) {
+        (self.code, self.state, self.destination, self.lifetime) = (code, state, destination, lifetime)
     }
 }
 
@@ -54,7 +73,8 @@ package enum FlowUse: Sendable {
     case signIn
     /// Linking, by the session that began the flow for this purpose.
     case link(UUID)
-    /// Repeating a link that has replaced the guest, with a flow that the session began or one that signs in.
+    /// Linking with a flow that the session began or one that signs in: repeating a link that has replaced the guest, or
+    /// at the server's own pages, where the person decides only after the flow what it is for.
     case anything(UUID)
     /// Re-authentication by a session; the flow must have required a fresh login (`isFresh`).
     case reauthentication(UUID)
@@ -95,7 +115,8 @@ package protocol RedirectFlowStore: Sendable {
 package protocol FlowCodeStore: Sendable {
     /// Consumes the code and locks its flow for the rest of the transaction.
     ///
-    /// A code that was used less than `tolerance` ago is refused, and so is one for another use, which remains valid.
+    /// A code that was used less than `tolerance` ago is refused, and so is one for another use, which remains valid,
+    /// and one with evidence from a browser's session that has ended.
     func redeem(
         code: [UInt8], for use: FlowUse, tolerance: Duration, application: Application.ID
     ) async throws -> CodePresentation

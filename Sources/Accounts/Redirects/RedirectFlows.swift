@@ -10,6 +10,8 @@ package struct RedirectFlows: Sendable {
     /// How long the person may take at the provider, including a forgotten password and a second factor.
     private static let lifetime: Duration = .seconds(600)
     private static let codeLifetime: Duration = .seconds(60)
+    /// How long the evidence waits for a decision at the server's own pages.
+    private static let pageCodeLifetime: Duration = .seconds(600)
 
     let store: any RedirectFlowStore
     let opaque: any OpaqueTokens
@@ -23,28 +25,47 @@ package struct RedirectFlows: Sendable {
         _ request: AuthorizationRequest, with name: String, by principal: Principal? = nil, linking: Bool = false,
         in application: Application
     ) async throws -> AuthorizationRedirect {
+        let destination = try request.destination(in: application, generatedState: opaque.make().text)
+        return try await begin(
+            to: destination, with: name, by: principal, linking: linking, inBrowser: request.isBrowserDriven,
+            in: application)
+    }
+
+    /// Begins a flow of a browser that returns to the page of the authorization request with this id.
+    package func begin(
+        fromPageOf request: String, with name: String, by principal: Principal?, linking: Bool,
+        in application: Application
+    ) async throws -> AuthorizationRedirect {
+        try await begin(
+            to: .page(of: request, state: opaque.make().text), with: name, by: principal, linking: linking,
+            inBrowser: true, in: application)
+    }
+
+    private func begin(
+        to destination: FlowDestination, with name: String, by principal: Principal?, linking: Bool,
+        inBrowser isInBrowser: Bool, in application: Application
+    ) async throws -> AuthorizationRedirect {
         let configured = try application.providers.named(name)
         let provider: any RedirectProvider = try configured.capability()
         let state = opaque.make()
-        let destination = try request.destination(in: application, generatedState: opaque.make().text)
         let isFresh = principal != nil && !linking
         let url = try await provider.authorizationURL(
             for: flow(state, with: configured, isFresh: isFresh, in: application))
-        let browser = request.isBrowserDriven ? opaque.make() : nil
+        let browser = isInBrowser ? opaque.make() : nil
         try await store.begin(
             NewRedirectFlow(
                 state: state, provider: configured.name, destination: destination,
                 linkingSession: linking ? principal?.sessionID : nil, isFresh: isFresh, browser: browser,
                 lifetime: Self.lifetime), application: application.id)
         return AuthorizationRedirect(
-            url: url, state: destination.appState,
+            url: url, state: destination.appState, isForBrowser: isInBrowser,
             cookie: browser.map { FlowCookie(for: state, value: $0.text, provider: name, in: application) })
     }
 
     /// Completes the provider's callback.
     ///
     /// `callback` reads the parameters, after the provider was checked; `cookie` returns a cookie's value by name.
-    /// - Returns: the app's redirect URI with a code or an error in its query.
+    /// - Returns: the app's redirect URI with a code or an error in its query, or what a page gets instead.
     /// - Throws: `AccountsError.unsupportedProvider` for a provider without redirect flows;
     ///   `AccountsError.invalidState` for an unknown flow, since its redirect URI is unknown too.
     package func complete(
@@ -70,11 +91,17 @@ package struct RedirectFlows: Sendable {
             let evidence = try await provider.complete(callback, of: flow).checked()
             let code = opaque.make()
             try await store.issueCode(
-                code, for: evidence, from: name, state: state.hash, lifetime: Self.codeLifetime,
+                code, for: evidence, from: name, state: state.hash,
+                lifetime: destination.page == nil ? Self.codeLifetime : Self.pageCodeLifetime,
                 application: application.id)
-            return AuthorizationCallback(url: destination.url(code: code), expired: expired, failure: nil)
+            return AuthorizationCallback(
+                destination.page.map { .page(PageReturn(to: $0, from: name, code: code, state: destination.appState)) }
+                    ?? .app(destination.url(code: code)), expired: expired)
         } catch {
-            return AuthorizationCallback(url: destination.url(FlowError(error)), expired: expired, failure: error)
+            let failure = FlowError(error)
+            return AuthorizationCallback(
+                destination.page.map { .page(PageReturn(to: $0, from: name, error: failure.code)) }
+                    ?? .app(destination.url(failure)), expired: expired, failure: error)
         }
     }
 
@@ -92,14 +119,47 @@ package struct RedirectFlows: Sendable {
 package struct AuthorizationRedirect: Sendable {
     package let url, state: String
     package let cookie: FlowCookie?
+    /// Whether the response redirects the browser; otherwise the app opens the URL.
+    package let isForBrowser: Bool
+
+    package init(url: String, state: String, isForBrowser: Bool, cookie: FlowCookie? = nil) {
+        (self.url, self.state, self.isForBrowser, self.cookie) = (url, state, isForBrowser, cookie)
+    }
 }
 
 package struct AuthorizationCallback: Sendable {
-    package let url: String
+    package enum Destination: Sendable {
+        /// The app's redirect URI with a code or an error.
+        case app(String)
+        case page(PageReturn)
+    }
+
+    package let destination: Destination
     /// The flow's cookie, which the response deletes.
     package let expired: FlowCookie?
     /// The error because of which there is no code, for the log.
     package let failure: (any Error)?
+
+    init(_ destination: Destination, expired: FlowCookie?, failure: (any Error)? = nil) {
+        (self.destination, self.expired, self.failure) = (destination, expired, failure)
+    }
+}
+
+/// How a person comes back from a provider to a page of the server's own.
+package struct PageReturn: Sendable {
+    /// The id of the authorization request, and the provider's name.
+    package let request, provider: String
+    /// The code that redeems the evidence, and the `state` that goes along with it.
+    package let code, state: String?
+    /// The error of a flow that has no code (RFC 6749, 4.1.2.1).
+    package let error: String?
+
+    fileprivate init(
+        to request: String, from provider: String, code: OpaqueToken? = nil, state: String? = nil, error: String? = nil
+    ) {
+        (self.request, self.provider, self.code) = (request, provider, code?.text)
+        (self.state, self.error) = (state, error)
+    }
 }
 
 extension RedirectCallback {
@@ -129,6 +189,19 @@ package struct FlowCookie: Sendable {
 }
 
 extension FlowDestination {
+    /// What stands for the redirect URI of a page; the redirect URI of an app is absolute.
+    static func pagePath(of request: String) -> String { "/signin/\(request)" }
+
+    fileprivate static func page(of request: String, state: String) -> FlowDestination {
+        FlowDestination(redirectURI: pagePath(of: request), appState: state, codeChallenge: nil)
+    }
+
+    /// The id of the authorization request at whose page the flow ends; `nil` if it ends at an app.
+    fileprivate var page: String? {
+        let prefix = Self.pagePath(of: "")
+        return redirectURI.hasPrefix(prefix) ? String(redirectURI.dropFirst(prefix.count)) : nil
+    }
+
     fileprivate func url(code: OpaqueToken) -> String {
         redirectURI.addingQuery(["code": code.text, "state": appState])
     }

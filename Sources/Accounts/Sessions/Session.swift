@@ -75,6 +75,8 @@ package struct NewSession: Sendable {
     package var authenticatedAt: Date?
     /// The password that the account gets when it is restored; only a password reset sets it.
     var newPassword: PasswordHash?
+    /// Whether evidence of an identity without an account opens one; otherwise that throws `UnknownIdentity`.
+    var mayOpenAccount = true
 
     package init(
         by evidence: VerifiedIdentity, of provider: String, from client: Client, in application: Application,

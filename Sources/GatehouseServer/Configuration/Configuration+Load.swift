@@ -1,4 +1,5 @@
 internal import Accounts
+internal import OpenID
 internal import ProviderKit
 
 extension Configuration {
@@ -181,6 +182,10 @@ private struct Assembly {
         var providers: [ConfiguredProvider] = []
         var retention: Duration?
         for entry in node["providers"]?.entries ?? [] {
+            if entry.key == OwnClient.hostedProvider, node["openid"] != nil {
+                reader.report(
+                    "is the name of the application's own pages, which `openid` adds", at: entry.value.place)
+            }
             guard let options: ProviderOptions = decoded(entry.value) else { continue }
             let context = ProviderContext(
                 name: entry.key, applicationURL: url, audience: node["audience"]?.text ?? name,

@@ -27,7 +27,8 @@ package final class ServedApplication: Sendable {
         self.origins = origins
         self.recipients = recipients
         self.openID = openID.map { Issuer(application: application, settings: $0) }
-        providerList = ByteBuffer(bytes: application.providers.json)
+        providerList = ByteBuffer(
+            bytes: ProviderList(of: application, pages: openID.map { $0.pages.name ?? application.name }).json)
         issuerMetadata = self.openID?.metadata ?? []
     }
 }

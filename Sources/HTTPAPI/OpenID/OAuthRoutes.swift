@@ -44,6 +44,12 @@ struct OAuthRoutes {
                     .init("state", help: "Returned unchanged."), .init("nonce", help: "Returned in the ID token."),
                     .init("code_challenge", help: "The client's proof key."),
                     .init("code_challenge_method", help: "S256."),
+                    .init(
+                        "provider",
+                        help: """
+                            A provider with pages of its own, to which a person who is not signed in is sent at once. \
+                            Any other name is ignored.
+                            """),
                     .init("request_uri", help: "A pushed request, instead of all others but client_id."),
                 ], OAuthOperations.BrowserParameters.init), returns: .authorization, answersHEAD: false)
     }

@@ -29,6 +29,13 @@ struct StepOperations: Sendable {
         }
     }
 
+    var leave: Operation<(request: String, provider: String), Output> {
+        Operation("step.leave", limits: .client(.redirect)) { context, input in
+            let visit = try visit(input.request, context)
+            return (try await steps.leave(for: input.provider, visit), input.request, visit.issuer)
+        }
+    }
+
     var cancel: Operation<String, Output> {
         Operation("step.cancel", limits: .local) { context, request in
             let visit = try visit(request, context)
@@ -58,7 +65,7 @@ struct StepOperations: Sendable {
         let issuer = try context.issuer
         return RequestSteps.Visit(
             request: request, linked: try? context.request.query["step"], browser: issuer.browser(of: context.request),
-            client: context.client, issuer: issuer)
+            client: context.client, issuer: issuer, origin: context.request.origin)
     }
 }
 

@@ -6,13 +6,19 @@ internal import ProviderKit
 
 extension StepPage.Step {
     /// What the page of a step shows, whose URL leads to the present step; with `repeating`, what the person has typed.
-    init(_ step: ShownStep, at url: String, in language: PageLanguage, of issuer: Issuer, repeating: Bool) {
+    ///
+    /// `providers` are the providers whose pages, or whose gateways, the browser can use.
+    init(
+        _ step: ShownStep, at url: String, providers: [StepPage.Provider], in language: PageLanguage, of issuer: Issuer,
+        repeating: Bool
+    ) {
         let account = step.account.map(StepPage.Account.init)
         switch (step.name, account) {
         case (.code, _): self = .code(to: step.progress.challenge?.identifier ?? "")
         case (.accounts, _): self = .accounts(step.accounts.map(StepPage.Account.init))
         case (.reauthenticate, let account?):
             var ways = StepPage.SignIn(of: step, by: issuer)
+            ways.providers = providers.filter { step.account?.providers.contains($0.name) == true }
             ways.identifier = step.account?.address
             ways.hasPassword = ways.hasPassword && step.account?.passwordAddress != nil
             let isMail = step.account?.address?.contains("@")
@@ -25,6 +31,10 @@ extension StepPage.Step {
             self = .welcome(
                 name: repeating ? step.typed : account.name,
                 asksForPassword: step.account?.canChoosePassword(at: issuer) ?? false)
+        case (.newOrLink, _):
+            let provider = step.progress.pending?.newIdentity?.provider ?? ""
+            self = .newOrLink(
+                provider: issuer.application.providers.displayName(of: provider), mayOpenAccount: step.opensAccounts)
         case (.newPassword, let account?): self = .newPassword(account)
         case (.restore, _): self = .restore(until: step.progress.pending?.restorableUntil ?? .now)
         case (.confirm, let account?): self = .confirm(account)
@@ -41,6 +51,8 @@ extension StepPage.Step {
             ways.identifier = repeating ? step.typed : step.progress.identifier ?? step.request.loginHint
             ways.canGoBack = step.progress.wantsOther
             ways.isRemembered = step.remembers ?? false
+            ways.providers = providers
+            ways.joining = step.progress.joining.map { issuer.application.providers.displayName(of: $0.provider) }
             switch step.name {
             case .signUp:
                 (ways.hasPassword, ways.offersReset) = (false, false)
@@ -72,6 +84,7 @@ extension StepPage.SignIn {
         func has(_ kind: Address.Kind) -> Bool {
             providers.challengeProvider(for: kind).map { ways.providers.contains($0.name) } ?? false
         }
+        self.providers.removeAll { !ways.providers.contains($0.name) }
         hasPassword = hasPassword && ways.hasPassword
         (sendsMail, sendsTexts, offersReset) = (has(.email), has(.phone), hasPassword)
         asksToRemember = asksToRemember && (hasPassword || sendsMail || sendsTexts)

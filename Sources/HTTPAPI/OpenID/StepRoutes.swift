@@ -27,6 +27,10 @@ struct StepRoutes {
             operations.cancel.at(
                 .get, below: "", Self.path + "/cancel", "Ends an authorization request",
                 takes: .issuer(.get) { $0["request"] }, returns: .step, answersHEAD: false),
+            operations.leave.at(
+                .get, below: "", Self.path + "/with/{provider}",
+                "Sends the browser to a provider's pages, from which it comes back to the request",
+                takes: .issuer(.get) { ($0["request"], $0["provider"]) }, returns: .step, answersHEAD: false),
             .open(
                 Self.logo, "The picture above each page",
                 returns: [.init(description: "The picture", contentType: "image/*")]
@@ -76,6 +80,10 @@ extension ResponseShape<StepOperations.Output> {
             case .reload(let cookie):
                 let query = context.request.request.uri.query
                 return .seeOther(issuer.page(of: request, query: query)).setting(cookie, of: issuer)
+            case .provider(let redirect):
+                var response = Response.seeOther(redirect.url)
+                response.headers[.setCookie] = redirect.cookie?.header(age: FlowCookie.age)
+                return response
             case .ended(let answer, let client, let cookie):
                 return .leaving(by: answer, of: issuer, client: client, fromPage: true, context: context)
                     .setting(cookie, of: issuer)
@@ -118,9 +126,16 @@ extension Response {
         let chosen = query?["lang"].flatMap { PageLanguage(rawValue: $0) }
         let present = issuer.page(of: id, query: chosen.map { "lang=\($0.rawValue)" })
         var page = StepPage(
-            .init(step, at: present, in: language, of: issuer, repeating: problem != nil), in: language,
+            .init(
+                step, at: present, providers: issuer.providers(of: id, for: context.request.origin), in: language,
+                of: issuer, repeating: problem != nil), in: language,
             of: application)
-        page.client = step.client.own == nil ? step.client.name(in: language) : nil
+        page.client =
+            switch step.client.own {
+            case .accountPages?: nil
+            case .hosted?: page.application
+            case nil: step.client.name(in: language)
+            }
         page.formToken = step.formToken
         page.problem = problem.map(StepPage.Problem.init) ?? step.pendingProblem
         // Somebody who is not signed in has no account pages to go back to.
@@ -147,6 +162,9 @@ extension StepPage.Problem {
 extension ShownStep {
     /// Why the step asks for a decision, if that is a refusal of the linking rules.
     fileprivate var pendingProblem: StepPage.Problem? {
+        if let code = progress.providerError, [.signIn, .signUp, .reauthenticate, .secondProof].contains(name) {
+            return .init(code: code)
+        }
         guard name == .secondProof, let rule = progress.pending?.otherProof?.rule else { return nil }
         return .init(code: ErrorCode.secondProofRequired.rawValue, rule: rule)
     }
@@ -156,6 +174,18 @@ extension APIError {
     /// The status of a page that shows the error as its form's problem.
     var pageStatus: HTTPResponse.Status {
         status == 503 ? .serviceUnavailable : retryAfter == nil ? .badRequest : .tooManyRequests
+    }
+}
+
+extension Issuer {
+    /// The providers whose pages the browser of a request can go to, and those that recognise it without.
+    fileprivate func providers(of request: String, for origin: RequestOrigin) -> [StepPage.Provider] {
+        let providers = application.providers
+        return (providers.redirecting + providers.recognising(origin)).map { provider in
+            StepPage.Provider(
+                name: provider.name, displayName: provider.displayName,
+                url: page(of: "\(request)/with/\(provider.name)"))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import Hummingbird
 internal import Logging
+internal import OpenID
 internal import ProviderKit
 
 /// All operations, grouped by subject.
@@ -11,8 +12,8 @@ struct Operations: Sendable {
     let identities: IdentityOperations
     let accounts: AccountOperations
 
-    init(_ useCases: UseCases) {
-        providers = ProviderOperations(useCases: useCases)
+    init(_ useCases: UseCases, openID: OpenIDUseCases) {
+        providers = ProviderOperations(useCases: useCases, openID: openID)
         passwords = PasswordOperations(useCases: useCases)
         sessions = SessionOperations(useCases: useCases)
         identities = IdentityOperations(useCases: useCases)

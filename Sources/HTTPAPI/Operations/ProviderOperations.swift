@@ -1,10 +1,12 @@
 internal import Accounts
 internal import Logging
+internal import OpenID
 internal import ProviderKit
 
 /// Sign-in with the credentials of the installed kinds of provider, and the events that providers send.
 struct ProviderOperations: Sendable {
     let useCases: UseCases
+    let openID: OpenIDUseCases
 
     /// Counts toward the limit named like the provider's route, if there is one, else toward `general`.
     func signIn<P: DirectProvider>(with type: P.Type) -> Operation<DirectBody<P.Credential>, SignedIn> {
@@ -88,7 +90,14 @@ extension ProviderOperations {
                 .providerUnavailable,
             ]
         ) { context, input in
-            try await useCases.redirects.begin(
+            if let issuer = context.scope.application.openID,
+                input.provider.hasSameBytes(as: OwnClient.hostedProvider)
+            {
+                // The pages only sign in; an account that is signed in to an app is known there.
+                guard context.optionalPrincipal == nil else { throw AccountsError.unsupportedProvider(input.provider) }
+                return try await openID.authorization.begin(input.request, at: issuer)
+            }
+            return try await useCases.redirects.begin(
                 input.request, with: input.provider, by: context.optionalPrincipal, in: context.application)
         }
     }
@@ -113,6 +122,9 @@ extension ProviderOperations {
             if let failure = callback.failure {
                 context.log.notice(
                     "A redirect flow failed", metadata: ["provider": "\(input.provider)", "error": "\(failure)"])
+            }
+            if case .page(let arrived) = callback.destination, let issuer = context.scope.application.openID {
+                try await openID.steps.note(arrived, at: issuer)
             }
             return callback
         }

@@ -1,5 +1,6 @@
 package import Accounts
 internal import Foundation
+internal import OpenID
 internal import ProviderKit
 
 // MARK: - Sessions
@@ -197,16 +198,34 @@ extension AuthorizationRedirect: ResponsePayload {
     }
 }
 
-/// The enabled providers of an application.
-extension ProviderRegistry: ResponsePayload {
-    package static let fields = ResponseFields<Self>("ProviderList") { Field("providers", \.enabled) }
-}
+/// The enabled providers of an application, and its own pages.
+struct ProviderList: ResponsePayload {
+    let providers: [Entry]
 
-extension ConfiguredProvider: ResponsePayload {
-    package static let fields = ResponseFields<Self>("ProviderListEntry") {
-        Field("name", \.name)
-        Field("kind", \.kind)
-        Field("displayName", \.displayName)
-        Field("flow", as: .enumeration(["direct", "challenge", "redirect"]), \.flow.rawValue)
+    static let fields = ResponseFields<Self>("ProviderList") { Field("providers", \.providers) }
+
+    /// `pages` is what the application's own pages are called; `nil` if it has none.
+    init(of application: Application, pages: String?) {
+        providers =
+            application.providers.enabled.map { provider in
+                Entry(
+                    name: provider.name, kind: provider.kind, displayName: provider.displayName, flow: provider.flow)
+            }
+            + (pages.map { pages in
+                let name = OwnClient.hostedProvider
+                return [Entry(name: name, kind: name, displayName: pages, flow: .redirect)]
+            } ?? [])
+    }
+
+    struct Entry: ResponsePayload {
+        let name, kind, displayName: String
+        let flow: ProviderFlow
+
+        static let fields = ResponseFields<Self>("ProviderListEntry") {
+            Field("name", \.name)
+            Field("kind", \.kind)
+            Field("displayName", \.displayName)
+            Field("flow", as: .enumeration(["direct", "challenge", "redirect"]), \.flow.rawValue)
+        }
     }
 }

@@ -2,6 +2,7 @@ internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
+internal import OpenID
 internal import ProviderKit
 
 /// Routes for sign-in on a provider's pages, or with a token from a provider's SDK.
@@ -90,8 +91,8 @@ extension ResponseShape<AuthorizationRedirect> {
                 headers: ["Location": "The provider's page.", "Set-Cookie": "Ties the flow to this browser."]),
             .init(body: AuthorizationRedirect.self, description: "With mode=json"),
         ]) { redirect, _ in
-            guard let cookie = redirect.cookie else { return .json(redirect) }
-            return .redirect(to: redirect.url, cookie: cookie, age: 600)
+            guard redirect.isForBrowser else { return .json(redirect) }
+            return .redirect(to: redirect.url, cookie: redirect.cookie, age: FlowCookie.age)
         }
     }
 }
@@ -102,22 +103,38 @@ extension ResponseShape<AuthorizationCallback> {
             responses: [
                 .init(
                     status: .found, description: "To the app's redirect URI, with a code or an error",
-                    headers: ["Location": "The redirect URI with code and state, or error and error_description."])
+                    headers: ["Location": "The redirect URI with code and state, or error and error_description."]),
+                .init(status: .seeOther, description: "Back to the page of the server that has sent the person there"),
             ],
             errorPage: { .errorPage($0, in: $1) { _ in .strandedFlow } }
-        ) { callback, _ in
-            .redirect(to: callback.url, cookie: callback.expired, age: 0)
+        ) { callback, context in
+            switch callback.destination {
+            case .app(let url): return .redirect(to: url, cookie: callback.expired, age: 0)
+            case .page(let arrived):
+                guard let issuer = context.scope.application.openID else { throw AccountsError.invalidState }
+                var response = Response.seeOther(issuer.page(of: arrived.request))
+                response.headers[.setCookie] = callback.expired?.header(age: 0)
+                return response
+            }
         }
     }
 }
 
 extension Response {
-    /// Redirects the browser and sets the cookie with `SameSite=None`, because Apple's form comes from another site.
+    /// Redirects the browser, and sets the cookie of its flow.
     fileprivate static func redirect(to url: String, cookie: FlowCookie?, age: Int) -> Response {
         var headers: HTTPFields = [.location: url, .cacheControl: "no-store", .referrerPolicy: "no-referrer"]
-        headers[.setCookie] = cookie.map {
-            "\($0.name)=\($0.value); Path=\($0.path); Max-Age=\(age); Secure; HttpOnly; SameSite=None"
-        }
+        headers[.setCookie] = cookie?.header(age: age)
         return Response(status: .found, headers: headers)
+    }
+}
+
+extension FlowCookie {
+    /// How long a browser keeps the cookie, in seconds.
+    static let age = 600
+
+    /// The value of `Set-Cookie`, with `SameSite=None` because Apple's form comes from another site.
+    func header(age: Int) -> String {
+        "\(name)=\(value); Path=\(path); Max-Age=\(age); Secure; HttpOnly; SameSite=None"
     }
 }

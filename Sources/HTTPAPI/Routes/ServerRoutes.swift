@@ -26,7 +26,7 @@ struct ServerRoutes {
         [
             .open(
                 base + "/auth/providers", "The providers that are enabled",
-                returns: [.init(body: ProviderRegistry.self)]
+                returns: [.init(body: ProviderList.self)]
             ) { context in
                 .json(written: context.scope.application.providerList)
             },

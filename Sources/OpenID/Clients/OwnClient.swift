@@ -1,3 +1,7 @@
+internal import Accounts
+internal import Foundation
+internal import ProviderKit
+
 /// The server's own clients, for which people sign in at the same pages as for others.
 ///
 /// No configured client has one of these names, because an id contains no `~`.
@@ -6,6 +10,9 @@ package enum OwnClient: String, Sendable {
     case accountPages = "~account"
     /// The provider `hosted` of the REST interface; the request ends with a one-time code for `POST /auth/token`.
     case hosted = "~hosted"
+
+    /// The name of `hosted` among the providers of the REST interface, which no configured provider has.
+    package static let hostedProvider = "hosted"
 }
 
 extension OAuthClient {
@@ -27,6 +34,20 @@ extension ClientRequest {
 extension Issuer {
     /// The client of a stored request; `nil` if it may not send the request any more.
     func client(of request: ClientRequest) -> OAuthClient? {
-        OwnClient(rawValue: request.clientID).map { OAuthClient($0) } ?? settings.client(of: request)
+        switch OwnClient(rawValue: request.clientID) {
+        case .accountPages?: OAuthClient(.accountPages)
+        case .hosted?: hostedClient(endingAt: request.returnAddress.redirectURI)
+        case nil: settings.client(of: request)
+        }
+    }
+
+    /// The app of the REST interface with this redirect URI; `nil` if the URI is not registered any more.
+    private func hostedClient(endingAt uri: String) -> OAuthClient? {
+        guard application.redirectURIs.contains(where: { $0.uri.hasSameBytes(as: uri) }) else { return nil }
+        var client = OAuthClient(.hosted)
+        let url = URLComponents(string: uri)
+        let isOfWeb = ["https", "http"].contains(url?.scheme?.lowercased()) && url?.host?.isLoopbackHost != true
+        client.isDeclaredNative = !isOfWeb
+        return client
     }
 }

@@ -1,4 +1,4 @@
-internal import Accounts
+package import Accounts
 internal import Foundation
 internal import ProviderKit
 
@@ -18,8 +18,9 @@ package struct Authorization: Sendable {
         case error(OAuthError, to: ReturnAddress)
         /// The server has failed; `cause` is for the log.
         case failure(_ cause: any Error, OAuthError, to: ReturnAddress)
-        /// The person is asked at a page; `browser` is the flow cookie's new or unchanged value.
-        case page(request: String, browser: String)
+        /// The person is asked at a page, or at once at the pages of a provider; `browser` is the flow cookie's new or
+        /// unchanged value.
+        case page(request: String, provider: String?, browser: String)
         /// The browser must ask again for the stored request, with its cookies.
         case reload(requestURI: String, clientID: String)
         case fault(AuthorizationFault.PageFault)
@@ -27,6 +28,8 @@ package struct Authorization: Sendable {
 
     static let codeLifetime: Duration = .seconds(60)
     private static let pushedLifetime: Duration = .seconds(60)
+    /// How long an app of the REST interface may take to open the browser.
+    private static let hostedLifetime: Duration = .seconds(600)
     private static let pushedPrefix = "urn:ietf:params:oauth:request_uri:"
 
     let store: any AuthorizationStore
@@ -55,11 +58,25 @@ package struct Authorization: Sendable {
         return (try await store(request, at: issuer), Int(Self.pushedLifetime.components.seconds))
     }
 
+    /// Stores a request of an app that signs people in at these pages by the REST interface (`OwnClient.hosted`).
+    /// - Throws: the errors of a redirect flow's parameters.
+    package func begin(_ request: AuthorizationRequest, at issuer: Issuer) async throws -> AuthorizationRedirect {
+        let destination = try request.destination(in: issuer.application, generatedState: opaque.make().text)
+        var stored = ClientRequest(.hosted, endingAt: destination.redirectURI)
+        (stored.returnAddress.state, stored.codeChallenge) = (destination.appState, destination.codeChallenge)
+        let uri = try await store(stored, at: issuer, for: Self.hostedLifetime)
+        let url = "\(issuer.url)/oauth/authorize".addingQuery(["client_id": stored.clientID, "request_uri": uri])
+        return AuthorizationRedirect(
+            url: url, state: destination.appState, isForBrowser: request.isBrowserDriven)
+    }
+
     /// Stores a request until a browser brings it, and returns its `request_uri`.
-    private func store(_ request: ClientRequest, at issuer: Issuer) async throws -> String {
+    private func store(
+        _ request: ClientRequest, at issuer: Issuer, for lifetime: Duration = pushedLifetime
+    ) async throws -> String {
         let id = opaque.make()
         try await store.store(
-            StoredRequest(hash: id.hash, issuer: issuer.url, request: request), for: Self.pushedLifetime,
+            StoredRequest(hash: id.hash, issuer: issuer.url, request: request), for: lifetime,
             application: issuer.application.id)
         return Self.pushedPrefix + id.text
     }
@@ -120,7 +137,7 @@ package struct Authorization: Sendable {
             let stored = try await store.request(
                 id.hash, of: parameters["client_id"] ?? "", at: issuer.url, broughtBy: flow.hash,
                 lifetime: issuer.settings.requestLifetime, application: issuer.application.id),
-            let client = issuer.settings.client(of: stored.request)
+            let client = issuer.client(of: stored.request)
         else { return .fault(.invalidRequestURI) }
         do {
             return try await decide(
@@ -160,16 +177,18 @@ package struct Authorization: Sendable {
         switch nextStep(for: situation) {
         case .refuse(let code): throw OAuthError(code, "The request cannot be answered without the person")
         case .finish(let session):
-            if !isStored {
-                let isIssued = try await store.store(
-                    new, of: session.id, finishing: progress?.stored.hash, application: issuer.application.id)
-                guard isIssued else { return .fault(.invalidRequestURI) }
+            if isStored { return .code(code.text, to: request.returnAddress) }
+            let issued = try await store.issueCode(
+                for: request, of: session.id, finishing: progress?.stored.hash, at: issuer, by: opaque)
+            guard let issued else { return .fault(.invalidRequestURI) }
+            return .code(issued, to: request.returnAddress)
+        case .ask(let question):
+            let provider = question == .signIn ? request.provider : nil
+            if let progress {
+                return .page(request: progress.id.text, provider: provider, browser: progress.flow.text)
             }
-            return .code(code.text, to: request.returnAddress)
-        case .ask:
-            if let progress { return .page(request: progress.id.text, browser: progress.flow.text) }
             let (id, flow) = try await begin(request, in: browser, at: issuer)
-            return .page(request: id, browser: flow)
+            return .page(request: id, provider: provider, browser: flow)
         }
     }
 

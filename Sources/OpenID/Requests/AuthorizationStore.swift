@@ -33,6 +33,13 @@ package protocol AuthorizationStore: BrowserAccountStore {
     func store(_ code: NewCode, of session: UUID, finishing request: [UInt8]?, application: Application.ID) async throws
         -> Bool
 
+    /// Stores a code with which an app takes over a live session of a browser, and removes the request that ends with
+    /// it.
+    /// - Returns: `false` if the session is not live, or the request has ended.
+    func store(
+        _ handover: NewHandover, of session: UUID, finishing request: [UInt8]?, application: Application.ID
+    ) async throws -> Bool
+
     /// Stores a request under the hash of its id.
     func store(_ request: StoredRequest, for lifetime: Duration, application: Application.ID) async throws
 
@@ -48,6 +55,9 @@ package protocol AuthorizationStore: BrowserAccountStore {
     func visit(
         _ request: [UInt8], browser: [UInt8], sessions: [UInt8]?, application: Application.ID
     ) async throws -> RequestVisit?
+
+    /// Reads an open request, whichever browser has it.
+    func openRequest(_ hash: [UInt8], application: Application.ID) async throws -> StoredRequest?
 
     /// Stores the progress of an open request.
     /// - Returns: `false` if the request has ended, or has changed since it was read.
@@ -101,6 +111,29 @@ extension StoredRequest {
 }
 
 extension AuthorizationStore {
+    /// Stores the code that a request ends with, for the OpenID client or the app that has sent the request.
+    /// - Returns: `nil` if the session is not live, or the request has ended.
+    func issueCode(
+        for request: ClientRequest, of session: UUID, finishing hash: [UInt8]?, at issuer: Issuer,
+        by opaque: any OpaqueTokens
+    ) async throws -> String? {
+        let (code, application) = (opaque.make(), issuer.application.id)
+        let isIssued: Bool
+        if request.clientID == OwnClient.hosted.rawValue {
+            let address = request.returnAddress
+            let destination = FlowDestination(
+                redirectURI: address.redirectURI, appState: address.state ?? "", codeChallenge: request.codeChallenge)
+            let handover = NewHandover(
+                code: code, state: opaque.make(), destination: destination, lifetime: Authorization.codeLifetime)
+            isIssued = try await store(handover, of: session, finishing: hash, application: application)
+        } else {
+            let new = NewCode(
+                hash: code.hash, request: request, issuer: issuer.url, lifetime: Authorization.codeLifetime)
+            isIssued = try await store(new, of: session, finishing: hash, application: application)
+        }
+        return isIssued ? code.text : nil
+    }
+
     /// Stores a request of a browser, and returns the request's id and the value of the flow cookie.
     ///
     /// `session` is the session that the person has chosen already, if any.

@@ -49,10 +49,12 @@ package struct RequestProgress: Sendable, Codable, Equatable {
     package var challenge: SentChallenge?
     /// What the person decides before the request goes on.
     package var pending: PendingDecision?
-    /// What the provider whose pages the person has left without a proof has answered (RFC 6749, 4.1.2.1).
+    /// Why the person has come back from a provider's pages without a usable proof, by the code that the page shows.
     package var providerError: String?
     /// The proof of an identity that joins the account that the person signs in to.
     package var joining: ProviderArrival?
+    /// Whether the identity of a request to link one was linked, or left to the account that it belongs to.
+    package var hasLinked: Bool?
 
     package init() {}
 }

@@ -70,6 +70,9 @@ package struct RequestValidation: Sendable {
         request.prompts = try Self.prompts(parameters)
         request.maxAge = try Self.maxAge(parameters) ?? client.defaultMaxAge
         request.loginHint = parameters["login_hint"]
+        request.provider = parameters["provider"].flatMap { name in
+            application.providers.redirecting.first { $0.name.hasSameBytes(as: name) }?.name
+        }
         request.locales = parameters.words("ui_locales").prefix(20).filter { $0.utf8.count <= 35 }
         try await addHints(of: parameters, to: &request, client: client, allowing: available, in: application)
         return request

@@ -18,6 +18,8 @@ package struct BrowserAccount: Sendable {
     /// When the person authenticated, and the identity that opened the session.
     package var authenticatedAt: Date
     package var provider, providerUid: String
+    /// The configured names of the providers that the account has identities of.
+    package var providers: Set<String> = []
 
     package init(
         session: BrowserSession, isLive: Bool, isRemembered: Bool, isNew: Bool, lastUsedAt: Date, name: String?,

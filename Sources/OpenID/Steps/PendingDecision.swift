@@ -2,9 +2,9 @@ package import Accounts
 package import Foundation
 
 /// What a proof at the pages of a request has led to, until the person decides; it comes before all other questions.
-package enum PendingDecision: Sendable, Codable, Equatable {
-    /// The person has come back from a provider's pages with a proof that is not used yet.
-    case arrival(ProviderArrival)
+package indirect enum PendingDecision: Sendable, Codable, Equatable {
+    /// The person has come back from a provider's pages with a proof that is not used yet; `after` was pending before.
+    case arrival(ProviderArrival, after: PendingDecision?)
     /// The proof is of an identity without an account, so the person chooses between a new account and an own one.
     case newIdentity(ProviderArrival)
     /// The account asks for another proof, too, which the ticket goes along with.
@@ -60,6 +60,9 @@ extension PendingDecision {
 }
 
 extension PendingDecision {
+    /// The proof of an identity without an account.
+    package var newIdentity: ProviderArrival? { if case .newIdentity(let arrival) = self { arrival } else { nil } }
+
     /// Until when the account can be restored.
     package var restorableUntil: Date? {
         if case .restore(_, let purgeAfter, _) = self { purgeAfter } else { nil }
@@ -72,6 +75,10 @@ extension PendingDecision {
 
     /// The ticket that goes along with the next sign-in.
     var ticket: String? {
-        if case .secondProof(let ticket, _, _) = self { ticket } else { nil }
+        switch self {
+        case .secondProof(let ticket, _, _): ticket
+        case .arrival(_, let earlier): earlier?.ticket
+        default: nil
+        }
     }
 }

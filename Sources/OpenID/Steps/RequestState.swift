@@ -57,7 +57,7 @@ struct RequestState: Sendable {
     /// What the request needs now: a decision that is pending, or else the next question, unless nothing is left.
     var present: PresentStep {
         switch progress.pending {
-        case .arrival(let arrival)?: return .arrived(arrival)
+        case .arrival(let arrival, _)?: return .arrived(arrival)
         case let pending?:
             guard let step = pending.step else { break }
             return .page(following(step == .secondProof && progress.challenge != nil ? .code : step))
@@ -92,7 +92,9 @@ struct RequestState: Sendable {
     /// Whether a person who has no account can open one with a code.
     ///
     /// A request that requires an account, or links an identity to one, opens none.
-    var offersSignUp: Bool { request.subject == nil && request.linksProvider == nil && issuer.sendsCodesForSignUp }
+    var offersSignUp: Bool { opensAccounts && issuer.sendsCodesForSignUp }
+
+    var opensAccounts: Bool { request.subject == nil && request.linksProvider == nil }
 
     /// The page that a link has led to, if the present page has that link; otherwise the present page.
     private func following(_ step: ShownStep.Name) -> ShownStep.Name {

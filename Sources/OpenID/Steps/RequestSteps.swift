@@ -1,6 +1,6 @@
 package import Accounts
 internal import Foundation
-internal import ProviderKit
+package import ProviderKit
 
 /// The pages of an authorization request, each of which shows the step that the request is at.
 ///
@@ -11,15 +11,19 @@ package struct RequestSteps: Sendable {
     package struct Visit: Sendable {
         /// The request's id, which the URL contains.
         package let request: String
-        package let browser: Authorization.Browser
+        package var browser: Authorization.Browser
         package let client: Client
         package let issuer: Issuer
         /// The page that a link of another page leads to, by its name.
         let linked: ShownStep.Name?
+        /// What providers may use of the HTTP request.
+        let origin: RequestOrigin
 
         package init(
-            request: String, linked: String?, browser: Authorization.Browser, client: Client, issuer: Issuer
+            request: String, linked: String?, browser: Authorization.Browser, client: Client, issuer: Issuer,
+            origin: RequestOrigin = RequestOrigin(peer: nil)
         ) {
+            self.origin = origin
             (self.request, self.browser, self.client, self.issuer) = (request, browser, client, issuer)
             self.linked = linked.flatMap { ShownStep.Name(bytesOf: $0) }
         }
@@ -35,6 +39,7 @@ package struct RequestSteps: Sendable {
     let proofs: StepProofs
     let passwords: PasswordSteps
     let restoring: RestoreSteps
+    let arrivals: ProviderArrivals
     let opaque: any OpaqueTokens
 
     /// Shows the present step, or ends the request if nothing is left to ask.
@@ -53,6 +58,29 @@ package struct RequestSteps: Sendable {
         case .over(let state): .fault(state.over)
         case .open(let state): try await proceed(.proven(signedIn, under: cookie), from: state, visit)
         }
+    }
+
+    /// Sends the browser to a provider's pages, from which it comes back to the present step.
+    package func leave(for provider: String, _ visit: Visit) async throws -> StepAnswer {
+        let state: RequestState
+        switch try await load(visit) {
+        case .fault(let fault): return .fault(fault)
+        case .over(let over): return .fault(over.over)
+        case .open(let open): state = open
+        }
+        do {
+            guard let redirect = try await arrivals.leave(for: provider, on: state, visit) else {
+                return try await use(ProviderArrival(provider: provider), of: state, visit)
+            }
+            return .provider(redirect)
+        } catch let problem where problem.isForPerson || problem as? ProviderError == .unavailable {
+            return try await show(problem, after: nil, at: state, visit)
+        }
+    }
+
+    /// Takes note of what a browser brings back from a provider.
+    package func note(_ arrived: PageReturn, at issuer: Issuer) async throws {
+        try await arrivals.note(arrived, at: issuer)
     }
 
     /// Ends the request with `access_denied`.
@@ -105,13 +133,16 @@ package struct RequestSteps: Sendable {
         case .back, .choose, .other, .forget, .proceed, .allow, .deny: questions
         case .save, .skip, .sendReset: passwords
         case .restore, .leave: restoring
-        case .create, .link, .keep, .switchAccount, .merge: nil
+        case .create, .link: arrivals
+        case .keep, .switchAccount, .merge: nil
         }
     }
 
     private func proceed(_ outcome: StepOutcome, from state: RequestState, _ visit: Visit) async throws -> StepAnswer {
         switch outcome {
-        case .progressed(let state): return try await proceed(state, visit, cookie: nil)
+        case .progressed(var state):
+            state.progress.providerError = nil
+            return try await proceed(state, visit, cookie: nil)
         case .changed(let state):
             _ = try await update(state, visit)
             return try await show(visit)
@@ -119,15 +150,37 @@ package struct RequestSteps: Sendable {
             let session = signedIn.session.grant.sessionID
             guard var now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
             now.progress = RequestProgress(provenBy: session, isNewAccount: signedIn.session.isNewAccount)
+            if let joining = state.progress.joining, let account = now.live.first(where: { $0.session.id == session }) {
+                now.progress = try await arrivals.join(joining, to: account, under: cookie, now.progress, visit)
+            }
             return try await proceed(now, as: session, visit, cookie: cookie)
         case .page(let step): return .page(try await page(step, of: state, visit))
         case .denied: return try await end(state, visit, with: .denied, cookie: nil)
         }
     }
 
+    /// Uses a proof from a provider's pages; a refusal is shown on the page that the request is at without it.
+    private func use(
+        _ arrival: ProviderArrival, of state: RequestState, _ visit: Visit
+    ) async throws -> StepAnswer {
+        do {
+            return try await proceed(try await arrivals.use(arrival, on: state, visit), from: state, visit)
+        } catch let problem where problem.isForPerson {
+            let cookie = proofs.cookie(after: arrival, visit)
+            if let answer = try await repeated(under: cookie, of: state, visit) { return answer }
+            var state = state
+            if case .arrival(_, let earlier)? = state.progress.pending {
+                state.progress.pending = earlier
+                // If another answer was quicker, its progress counts.
+                guard try await update(state, visit) else { return .reload(nil) }
+            }
+            return try await show(problem, after: nil, at: state, visit)
+        }
+    }
+
     /// Shows why a form was refused: with the form, or on the page of the decision that the refusal asks for.
     private func show(
-        _ problem: any Error, after action: StepAction, at state: RequestState, _ visit: Visit
+        _ problem: any Error, after action: StepAction?, at state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer {
         var state = state
         if let pending = try await proofs.decision(after: problem, to: action, of: state, visit) {
@@ -141,7 +194,7 @@ package struct RequestSteps: Sendable {
         guard case .page(let present) = state.present else { return .reload(nil) }
         var page = try await page(present, of: state, visit)
         page.problem = problem
-        (page.typed, page.remembers) = (action.typed, action.remembers)
+        (page.typed, page.remembers) = (action?.typed, action?.remembers)
         return .page(page)
     }
 
@@ -168,7 +221,13 @@ package struct RequestSteps: Sendable {
         _ action: StepAction?, _ formToken: String, of state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer? {
         guard let action, action.proof != nil else { return nil }
-        let cookie = proofs.cookie(after: action, formToken: formToken, visit)
+        return try await repeated(
+            under: proofs.cookie(after: action, formToken: formToken, visit), of: state, visit)
+    }
+
+    private func repeated(
+        under cookie: OpaqueToken, of state: RequestState, _ visit: Visit
+    ) async throws -> StepAnswer? {
         guard var now = try await reload(state, visit, under: cookie) else { return nil }
         let proven = now.live.filter { .seconds($0.session.age) <= Authorization.codeLifetime }
             .min { ($0.session.age, $1.lastUsedAt) < ($1.session.age, $0.lastUsedAt) }
@@ -202,7 +261,7 @@ extension RequestSteps {
     private func settle(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer {
         switch state.present {
         case .page(let step): return .page(try await page(step, of: state, visit))
-        case .arrived: return .reload(cookie)
+        case .arrived(let arrival): return try await use(arrival, of: state, visit)
         case .refuse(let code):
             let error = OAuthError(code, "The person cannot answer the request")
             return try await end(state, visit, with: error, cookie: cookie)
@@ -218,16 +277,15 @@ extension RequestSteps {
             guard try await store.end(hash, application: application) || cookie != nil else { return .reload(nil) }
             return .account(state.request.returnAddress.redirectURI, session: session.id, cookie)
         }
-        let code = opaque.make()
-        let new = NewCode(
-            hash: code.hash, request: state.request, issuer: visit.issuer.url, lifetime: Authorization.codeLifetime)
-        var isIssued = try await store.store(new, of: session.id, finishing: hash, application: application)
-        if !isIssued, cookie != nil {
+        var code = try await store.issueCode(
+            for: state.request, of: session.id, finishing: hash, at: visit.issuer, by: opaque)
+        if code == nil, cookie != nil {
             // The same form has finished the request, but a browser shows only the answer that it got last.
-            isIssued = try await store.store(new, of: session.id, finishing: nil, application: application)
+            code = try await store.issueCode(
+                for: state.request, of: session.id, finishing: nil, at: visit.issuer, by: opaque)
         }
-        guard isIssued else { return .reload(cookie) }
-        return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, cookie)
+        guard let code else { return .reload(cookie) }
+        return .ended(.code(code, to: state.request.returnAddress), of: state.client, cookie)
     }
 
     private func end(
@@ -281,6 +339,7 @@ extension RequestSteps {
             name: step, request: state.request, client: state.client, accounts: state.visit.accounts,
             account: state.account(at: step), progress: state.progress,
             formToken: token.text(showing: state.content(of: step)), offersSignUp: state.offersSignUp,
+            opensAccounts: state.opensAccounts,
             isLinked: state.linked == step)
     }
 }

@@ -1,4 +1,4 @@
-internal import Accounts
+package import Accounts
 package import Foundation
 
 /// One page of an authorization request.
@@ -23,6 +23,8 @@ package struct ShownStep: Sendable {
     package let formToken: String
     /// Whether the page may lead to the one that opens a new account with a code.
     package let offersSignUp: Bool
+    /// Whether the request may open an account at all.
+    package let opensAccounts: Bool
     /// Whether a link of another page has led to this one.
     package let isLinked: Bool
     /// The address or name that the person has typed into a form that was refused.
@@ -104,6 +106,8 @@ package enum StepAnswer: Sendable {
     case page(ShownStep)
     /// The browser gets the page's present step.
     case reload(SessionCookie?)
+    /// The browser goes to a provider's pages.
+    case provider(AuthorizationRedirect)
     /// The request has ended with `answer`, a code or an error.
     case ended(Authorization.Answer, of: OAuthClient, SessionCookie?)
     /// The request of the account pages has ended, for a session unless it was cancelled; they continue at this URL.

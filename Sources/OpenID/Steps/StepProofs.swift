@@ -71,8 +71,16 @@ struct StepProofs: StepActions {
         _ form: StepForm, on state: RequestState, remember: Bool, _ visit: RequestSteps.Visit,
         by signIn: (_ ticket: String?, _ client: Client) async throws -> SignedIn
     ) async throws -> StepOutcome {
+        try await prove(
+            under: cookie(after: form.action, formToken: form.token, visit), on: state, remember: remember, visit,
+            by: signIn)
+    }
+
+    func prove(
+        under cookie: OpaqueToken, on state: RequestState, remember: Bool, _ visit: RequestSteps.Visit,
+        by signIn: (_ ticket: String?, _ client: Client) async throws -> SignedIn
+    ) async throws -> StepOutcome {
         let ticket = state.progress.pending?.ticket
-        let cookie = cookie(after: form.action, formToken: form.token, visit)
         let client = client(under: cookie, remember: remember, visit)
         do {
             return .proven(try await signIn(ticket, client), under: cookie)
@@ -87,14 +95,14 @@ struct StepProofs: StepActions {
 extension StepProofs {
     /// What the person decides after a proof was refused; `nil` if there is nothing to decide.
     func decision(
-        after problem: any Error, to action: StepAction, of state: RequestState, _ visit: RequestSteps.Visit
+        after problem: any Error, to action: StepAction?, of state: RequestState, _ visit: RequestSteps.Visit
     ) async throws -> PendingDecision? {
         switch problem {
         case AccountsError.secondProofRequired(let ticket, let refusal):
             let ways = try await signIn.ways(with: ticket, in: visit.issuer.application)
             return .secondProof(ticket: ticket, rule: refusal.rule, ways: ways)
         case AccountsError.accountDeleted(let purgeAfter, let token?, _):
-            let remember = action.remembers ?? state.progress.challenge?.remember ?? false
+            let remember = action?.remembers ?? state.progress.challenge?.remember ?? false
             return .restore(token: token, purgeAfter: purgeAfter, remember: remember)
         default: return nil
         }
@@ -110,8 +118,17 @@ extension StepProofs {
     /// cookie and each typed secret gives another, and all are unpredictable without the key of the server.
     func cookie(after action: StepAction, formToken: String, _ visit: RequestSteps.Visit) -> OpaqueToken {
         guard let proof = action.proof else { return opaque.make() }
+        return cookie(after: proof, in: formToken, visit)
+    }
+
+    /// The browser's cookie after a proof from a provider's pages, by the proof's single-use code.
+    func cookie(after arrival: ProviderArrival, _ visit: RequestSteps.Visit) -> OpaqueToken {
+        arrival.code.map { cookie(after: $0, in: visit.request, visit) } ?? opaque.make()
+    }
+
+    private func cookie(after proof: String, in form: String, _ visit: RequestSteps.Visit) -> OpaqueToken {
         let former = visit.browser.sessions.flatMap(opaque.parse)?.text ?? ""
-        let value = opaque.pseudonym(of: "\(formToken)\n\(former)\n\(proof)", purpose: "cookie after a form")
+        let value = opaque.pseudonym(of: "\(form)\n\(former)\n\(proof)", purpose: "cookie after a form")
         return opaque.parse(Digest.base64URL(value)) ?? opaque.make()
     }
 

@@ -39,7 +39,8 @@ extension SQLStore: BrowserAccountStore {
                       ORDER BY d.verified_at, d.address),
                ARRAY(SELECT d.address FROM addresses d
                       WHERE d.application_id = $1 AND d.uid = b.uid AND d.kind = 'phone'
-                      ORDER BY d.verified_at, d.address)
+                      ORDER BY d.verified_at, d.address),
+               ARRAY(SELECT i.provider FROM identities i WHERE i.application_id = $1 AND i.uid = b.uid)
         """
 
     package static let browserAccounts = Statement(

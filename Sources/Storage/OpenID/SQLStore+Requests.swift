@@ -44,6 +44,20 @@ extension SQLStore {
         return RequestVisit(stored: stored, isOpen: isOpen, accounts: accounts.compactMap { $0 })
     }
 
+    private static let openRequest = Statement(
+        .read,
+        """
+        SELECT issuer, sealed FROM authorization_requests
+         WHERE application_id = $1 AND hash = $2 AND expires_at > now()
+        """)
+
+    package func openRequest(_ hash: [UInt8], application: Application.ID) async throws -> StoredRequest? {
+        guard var row = try await run(Self.openRequest, [.application(application), .bytes(hash)]).first else {
+            return nil
+        }
+        return try row.nextRequest(hash, of: nil, application: application, by: sealing)
+    }
+
     private static let updateRequest = Statement(
         .write,
         """
@@ -103,7 +117,7 @@ extension SealingPlace {
 extension Row {
     /// The columns `issuer` and `sealed` of a request.
     mutating func nextRequest(
-        _ hash: [UInt8], of browser: [UInt8], application: Application.ID, by sealing: any Sealing
+        _ hash: [UInt8], of browser: [UInt8]?, application: Application.ID, by sealing: any Sealing
     ) throws -> StoredRequest {
         let issuer: String = try next()
         let sealed: [UInt8] = try next()
@@ -124,9 +138,11 @@ extension Row {
         let (authenticatedAt, provider, providerUid) = (
             try next(Date.self), try next(String?.self) ?? "", try next(String?.self) ?? ""
         )
-        return BrowserAccount(
+        var account = BrowserAccount(
             session: session, isLive: try next(), isRemembered: try next(), isNew: try next(), lastUsedAt: try next(),
             name: try next(), locale: try next(), passwordAddress: try next(), emails: try next(), phones: try next(),
             authenticatedAt: authenticatedAt, provider: provider, providerUid: providerUid)
+        account.providers = Set(try next([String]?.self) ?? [])
+        return account
     }
 }

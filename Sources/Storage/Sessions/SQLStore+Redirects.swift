@@ -83,6 +83,10 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
               FROM flow
              WHERE r.application_id = $1 AND r.state_hash = flow.state_hash
                AND flow.redeemed_at IS NULL AND flow.is_live
+               AND (flow.session_id IS NULL
+                    OR EXISTS (SELECT 1 FROM sessions b
+                                WHERE b.application_id = $1 AND b.id = flow.session_id AND b.ended_at IS NULL
+                                  AND b.expires_at > now() AND (b.idle IS NULL OR b.last_used_at > now() - b.idle)))
             RETURNING r.state_hash
         )
         SELECT EXISTS (SELECT 1 FROM redeemed), coalesce(flow.redeemed_at < now() - $3::interval, false),
@@ -117,7 +121,8 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
         return .redeemed(
             RedeemedFlow(
                 provider: provider, destination: destination,
-                evidence: try JSONDecoder().decode(VerifiedIdentity.self, from: Data(evidence))))
+                evidence: try JSONDecoder().decode(VerifiedIdentity.self, from: Data(evidence)),
+                source: session.flatMap { session in uid.map { (session, $0) } }))
     }
 
     private static let noteSession = Statement(
@@ -138,7 +143,7 @@ extension Sealing {
 }
 
 extension SealingPlace {
-    fileprivate static func evidence(application: Application.ID, state: [UInt8]) -> SealingPlace {
+    static func evidence(application: Application.ID, state: [UInt8]) -> SealingPlace {
         SealingPlace(
             application: application, table: "redirect_flows", column: "sealed_evidence",
             row: Data(state).base64EncodedString())

@@ -132,6 +132,10 @@ struct ConfigurationProblemTests {
             "5: applications.demo.redirectURIs[0]: expected an absolute URI without a fragment"
         ),
         (
+            "openid: {}\nproviders: { hosted: { kind: anonymous } }",
+            "6: applications.demo.providers.hosted: is the name of the application's own pages, which `openid` adds"
+        ),
+        (
             "openid: { pages: { logo: \"logo.svg\" } }",
             "5: applications.demo.openid.pages.logo: expected file:PATH of an SVG, PNG or WebP picture up to 64 KiB"
         ),

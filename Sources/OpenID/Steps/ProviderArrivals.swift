@@ -1,0 +1,190 @@
+internal import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// Proofs from providers' pages, and proofs that the network has added to a request.
+///
+/// A provider's callback may come without the browser's cookies, so it only notes in the request what has arrived. The
+/// proof is used when the browser shows the page again. If nobody has the identity, the proof waits for the person to
+/// decide what it is for.
+struct ProviderArrivals: StepActions {
+    let store: any AuthorizationStore
+    let redirects: RedirectFlows
+    let identities: IdentityProofs
+    let proofs: StepProofs
+
+    // MARK: - To the provider and back
+
+    /// Begins the way to a provider's pages; `nil` if the request itself carries the provider's proof.
+    /// - Throws: `AccountsError.unsupportedProvider`, `.providerDisabled`; `ProviderError.unavailable`.
+    func leave(
+        for name: String, on state: RequestState, _ visit: RequestSteps.Visit
+    ) async throws -> AuthorizationRedirect? {
+        let (application, state) = (visit.issuer.application, state.withoutArrival)
+        let provider = try application.providers.named(name)
+        let isLinking = state.links(name)
+        guard provider.mode != .linkOnly || isLinking else {
+            throw AccountsError.providerDisabled(LinkingRule.providerLinkOnly.refusal)
+        }
+        if application.providers.recognising(visit.origin).contains(where: { $0.name == provider.name }) { return nil }
+        let account = isLinking ? state.candidate : state.reauthenticated
+        return try await redirects.begin(
+            fromPageOf: visit.request, with: name, by: account?.principal(in: application),
+            linking: isLinking, in: application)
+    }
+
+    /// Notes in the request what its browser brings back from a provider; a request that is over stays as it is.
+    func note(_ arrived: PageReturn, at issuer: Issuer) async throws {
+        guard let id = proofs.opaque.parse(arrived.request) else { return }
+        try await retryingOnConflict {
+            guard var stored = try await store.openRequest(id.hash, application: issuer.application.id) else { return }
+            if let code = arrived.code, let state = arrived.state {
+                var earlier: PendingDecision?
+                if case .secondProof? = stored.progress.pending { earlier = stored.progress.pending }
+                stored.progress.pending = .arrival(
+                    ProviderArrival(provider: arrived.provider, code: code, state: state), after: earlier)
+                stored.progress.providerError = nil
+            } else {
+                let isOutage = ["server_error", "temporarily_unavailable"].contains(arrived.error)
+                stored.progress.providerError = isOutage ? "PROVIDER_UNAVAILABLE" : "access_denied"
+            }
+            guard try await store.update(stored, application: issuer.application.id) else { throw StoreConflict() }
+        }
+    }
+
+    // MARK: - Using the proof
+
+    /// Uses a proof that has arrived, for what the request asks for; only the person's decision opens an account.
+    func use(
+        _ arrival: ProviderArrival, on state: RequestState, _ visit: RequestSteps.Visit
+    ) async throws -> StepOutcome {
+        let asked = state.withoutArrival
+        let cookie = proofs.cookie(after: arrival, visit)
+        if let account = asked.reauthenticated {
+            return .proven(try await reauthenticate(account, with: arrival, under: cookie, visit), under: cookie)
+        }
+        if asked.links(arrival.provider), let account = asked.candidate {
+            return .proven(try await link(arrival, to: account, under: cookie, visit), under: cookie)
+        }
+        do {
+            return try await signIn(with: arrival, opensAccount: false, under: cookie, on: state, visit)
+        } catch is UnknownIdentity {
+            var asked = asked
+            asked.progress.pending = .newIdentity(arrival)
+            return .progressed(asked)
+        }
+    }
+
+    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
+        guard form.step == .newOrLink, case .newIdentity(let arrival)? = state.progress.pending else { return nil }
+        switch form.action {
+        case .create where state.opensAccounts:
+            let cookie = proofs.cookie(after: form.action, formToken: form.token, visit)
+            return try await signIn(with: arrival, opensAccount: true, under: cookie, on: state, visit)
+        case .link:
+            var state = state
+            (state.progress.joining, state.progress.pending, state.progress.wantsOther) = (arrival, nil, true)
+            return .progressed(state)
+        default: return nil
+        }
+    }
+
+    /// Adds the identity that the person has kept to the account that they have signed in to, and returns the progress
+    /// after that.
+    ///
+    /// The sign-in counts even if the identity cannot be added; the next page says why.
+    func join(
+        _ arrival: ProviderArrival, to account: BrowserAccount, under cookie: OpaqueToken, _ progress: RequestProgress,
+        _ visit: RequestSteps.Visit
+    ) async throws -> RequestProgress {
+        var (progress, visit) = (progress, visit)
+        visit.browser.sessions = cookie.text
+        do {
+            _ = try await link(arrival, to: account, under: cookie, visit)
+        } catch AccountsError.identityInUse(let ticket, let refusal) {
+            progress.pending = .conflict(
+                LinkConflict(provider: arrival.provider, rule: refusal.rule, ticket: ticket))
+        } catch let problem where problem.isForPerson {
+            (progress.wantsOther, progress.pending) = (true, nil)
+            progress.providerError =
+                switch problem {
+                case AccountsError.limitReached: "LIMIT_REACHED"
+                case AccountsError.providerDisabled: "PROVIDER_DISABLED"
+                case AccountsError.accountDeleted: "ACCOUNT_DELETED"
+                case AccountsError.overloaded, AccountsError.unavailable: "OVERLOADED"
+                default: "INVALID_TOKEN"
+                }
+        }
+        return progress
+    }
+
+    // MARK: - Use cases
+
+    private func signIn(
+        with arrival: ProviderArrival, opensAccount: Bool, under cookie: OpaqueToken, on state: RequestState,
+        _ visit: RequestSteps.Visit
+    ) async throws -> StepOutcome {
+        let (provider, proof) = try await read(arrival, visit)
+        return try await proofs.prove(under: cookie, on: state, remember: false, visit) { ticket, client in
+            try await proofs.signIn.signIn(
+                with: proof, of: provider, mayOpenAccount: opensAccount, ticket: ticket, from: client,
+                in: visit.issuer.application)
+        }
+    }
+
+    private func reauthenticate(
+        _ account: BrowserAccount, with arrival: ProviderArrival, under cookie: OpaqueToken, _ visit: RequestSteps.Visit
+    ) async throws -> SignedIn {
+        let (provider, proof) = try await read(arrival, visit)
+        return try await identities.linking.reauthenticate(
+            with: proof, of: provider, by: account.principal(in: visit.issuer.application),
+            from: proofs.client(under: cookie, remember: account.isRemembered, visit))
+    }
+
+    private func link(
+        _ arrival: ProviderArrival, to account: BrowserAccount, under cookie: OpaqueToken, _ visit: RequestSteps.Visit
+    ) async throws -> SignedIn {
+        let (provider, proof) = try await read(arrival, visit)
+        return try await identities.link(
+            proof, of: provider.name, by: account.principal(in: visit.issuer.application),
+            from: proofs.client(under: cookie, remember: account.isRemembered, visit))
+    }
+
+    /// The proof for a use case; one that the network adds is read from the present request.
+    /// - Throws: `AccountsError.invalidToken` if the request does not carry it any more.
+    private func read(
+        _ arrival: ProviderArrival, _ visit: RequestSteps.Visit
+    ) async throws -> (ConfiguredProvider, PresentedProof) {
+        let provider = try visit.issuer.application.providers.named(arrival.provider)
+        guard let code = arrival.code, let state = arrival.state else {
+            try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/\(provider.kind)", visit)
+            let gateway: any GatewayProvider = try provider.capability()
+            guard let evidence = try gateway.evidence(in: visit.origin) else { throw AccountsError.invalidToken }
+            return (provider, .evidence(evidence))
+        }
+        try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/token", visit)
+        return (provider, .redirectCode(PresentedCode(code: code, state: state, atPageOf: visit.request)))
+    }
+}
+
+extension RequestState {
+    /// The state without the proof that has arrived, so that its step is the one that the proof is for.
+    fileprivate var withoutArrival: RequestState {
+        var state = self
+        if case .arrival(_, let earlier)? = progress.pending { state.progress.pending = earlier }
+        state.progress.challenge = nil
+        return state
+    }
+
+    /// The account that the request asks to authenticate again; `nil` if it asks for something else.
+    fileprivate var reauthenticated: BrowserAccount? {
+        guard case .page(.reauthenticate) = present else { return nil }
+        return account(at: .reauthenticate)
+    }
+
+    /// Whether the request links an identity of the provider to an account.
+    fileprivate func links(_ provider: String) -> Bool {
+        guard request.linksProvider?.hasSameBytes(as: provider) == true else { return false }
+        return reauthenticated == nil
+    }
+}
