@@ -48,6 +48,11 @@ package struct ConfiguredProvider: Sendable {
     /// Whether the provider's identities are addresses, which a person proves with a code or token sent there.
     package var provesAddress: Bool { hasPasswords || type is any ChallengeProvider.Type }
 
+    /// The kind of the addresses that the provider sends codes to; `nil` if it sends none.
+    package var addressKind: Address.Kind? {
+        (provider as? any ChallengeProvider).flatMap { Address.Kind(rawValue: Swift.type(of: $0).targetField) }
+    }
+
     package func canSignIn(with identity: Identity) -> Bool {
         guard mode == .open || mode == .existing, offersSignIn, !identity.isGuest, !identity.isQuarantined else {
             return false
@@ -160,9 +165,7 @@ package struct ProviderRegistry: Sendable {
     /// The first provider that people sign in with by a code sent to an address of this kind.
     package func challengeProvider(for kind: Address.Kind) -> ConfiguredProvider? {
         configured.first { provider in
-            guard provider.mode == .open || provider.mode == .existing else { return false }
-            return (provider.provider as? any ChallengeProvider).map { type(of: $0).targetField == kind.rawValue }
-                ?? false
+            (provider.mode == .open || provider.mode == .existing) && provider.addressKind == kind
         }
     }
 

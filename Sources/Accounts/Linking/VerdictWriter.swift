@@ -137,12 +137,10 @@ struct LinkWriter: Sendable {
         if isAbsorbed {
             _ = try await MergeWriter(store: store, application: application)
                 .merge(survivor: uid, absorbed: principal.uid)
+            try await store.note(successor: uid, ofGuest: principal.sessionID, application: application.id)
         } else {
-            try await store.endSessions(.all, of: principal.uid, because: .guestSwitched, application: application.id)
-            try await DeletionScheduling(store: store, application: application)
-                .schedule(principal.uid, by: .guestSwitched, gracePeriod: .seconds(60))
+            try await GuestSwitch(store: store, application: application).move(principal, to: uid)
         }
-        try await store.note(successor: uid, ofGuest: principal.sessionID, application: application.id)
     }
 }
 

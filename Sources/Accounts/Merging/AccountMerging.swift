@@ -2,21 +2,26 @@ package import Foundation
 internal import ProviderKit
 
 package struct AccountMerging: Sendable {
-    typealias Store = AccountLocks & IdentityStore & MergeTicketStore & MergeUndoStore & MergeWriter.Store
-        & SessionContinuation.Store
+    typealias Store = AccountLocks & GuestSwitch.Store & IdentityStore & MergeTicketStore & MergeUndoStore
+        & MergeWriter.Store & SessionContinuation.Store
 
     let store: any TransactionalStore & Store
     let tokens: SessionTokens
 
     /// Returns the plan of a merge with this ticket, without carrying it out or consuming the ticket.
-    /// - Throws: `AccountsError.invalidToken`.
+    /// - Throws: `AccountsError.invalidToken`; `AccountsError.limitReached`.
     package func preview(ticket text: String, survivor: SurvivorChoice?, by principal: Principal) async throws
         -> MergePlan
     {
+        try await preview(ticket: text, by: principal).plan(survivor, in: principal.application)
+    }
+
+    /// Returns both accounts that this ticket permits merging, without consuming it.
+    /// - Throws: `AccountsError.invalidToken`.
+    package func preview(ticket text: String, by principal: Principal) async throws -> MergePreview {
         guard let ticket = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
         return try await store.retryingTransaction { store in
-            let held = try await store.lockMerge(byTicket: ticket.hash, of: principal)
-            return try plan(held, survivor: survivor, by: principal).plan
+            try await preview(of: store.lockMerge(byTicket: ticket.hash, of: principal), by: principal).preview
         }
     }
 
@@ -30,7 +35,8 @@ package struct AccountMerging: Sendable {
         let application = principal.application
         let (outcome, merge) = try await store.retryingTransaction { store in
             let held = try await store.lockMerge(byTicket: ticket.hash, of: principal)
-            let (plan, facts) = try plan(held, survivor: survivor, by: principal)
+            let (preview, facts) = try preview(of: held, by: principal)
+            let plan = try preview.plan(survivor, in: application)
             try await store.useMergeTicket(ticket.hash, application: application.id)
             let merge = try await MergeWriter(store: store, application: application)
                 .carryOut(plan, from: facts.reading)
@@ -41,6 +47,27 @@ package struct AccountMerging: Sendable {
             return (try await open(plan, from: facts, by: principal, from: client, store: store), merge)
         }
         return (try await tokens.signedIn(outcome, in: application), merge)
+    }
+
+    /// Ends the principal's guest account, and signs in to the ticket's account.
+    /// - Throws: `AccountsError.invalidToken`, also for the ticket of an account that is permanent.
+    package func switchGuest(
+        ticket text: String, by principal: Principal, from client: Client
+    ) async throws -> SignedIn {
+        guard let ticket = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
+        let application = principal.application
+        let outcome = try await store.retryingTransaction { store in
+            let held = try await store.lockMerge(byTicket: ticket.hash, of: principal)
+            let (preview, facts) = try preview(of: held, by: principal)
+            guard preview.current.isGuest else { throw AccountsError.invalidToken }
+            try await store.useMergeTicket(ticket.hash, application: application.id)
+            try await GuestSwitch(store: store, application: application).move(principal, to: preview.other.uid)
+            return try await SessionContinuation(store: store, tokens: tokens).open(
+                preview.other.uid, among: preview.other.identities, continuing: nil, methods: facts.proof.methods,
+                from: client, in: application
+            ) { $0.provider == facts.proof.provider && $0.providerUid == facts.proof.providerUid }
+        }
+        return try await tokens.signedIn(outcome, in: application)
     }
 
     package func list(of principal: Principal) async throws -> [Merge] {
@@ -72,22 +99,16 @@ package struct AccountMerging: Sendable {
         }
     }
 
-    /// Plans the merge of two locked accounts.
-    private func plan(
-        _ held: TicketedMerge?, survivor: SurvivorChoice?, by principal: Principal
-    ) throws -> (plan: MergePlan, TicketedMerge) {
+    /// Checks the ticket of two locked accounts.
+    private func preview(
+        of held: TicketedMerge?, by principal: Principal
+    ) throws(AccountsError) -> (preview: MergePreview, held: TicketedMerge) {
         guard let held, let other = held.proof.uid, other != principal.uid, let own = held.reading.sides[principal.uid],
             let theirs = held.reading.sides[other],
             // If the other account no longer has the proved identity, the ticket does not prove the account.
             theirs.has(held.proof)
-        else { throw AccountsError.invalidToken }
-        let plan = MergePlan(own, theirs, survivor: survivor.map { $0 == .current ? principal.uid : other })
-        let limit = principal.application.policy.maximumIdentities
-        let isWithinLimit = (own.identities + theirs.identities).count(where: { !$0.isGuest }) <= limit
-        guard plan.identities.isEmpty || isWithinLimit else {
-            throw AccountsError.limitReached(limit: limit, LinkingRule.accountFull.refusal)
-        }
-        return (plan, held)
+        else { throw .invalidToken }
+        return (MergePreview(current: own, other: theirs, time: held.reading.time), held)
     }
 
     /// Opens a session by an identity of the survivor, because an undo ends the sessions of identities that moved.

@@ -19,7 +19,7 @@ package struct MergeSide: Sendable, Equatable {
         (self.identities, self.addresses, self.sessions) = (identities, addresses, sessions)
     }
 
-    var isGuest: Bool { identities.allSatisfy(\.isGuest) }
+    package var isGuest: Bool { identities.allSatisfy(\.isGuest) }
 }
 
 /// The changes that a merge makes; the absorbed account keeps its values too, so that an undo loses nothing.
@@ -74,6 +74,34 @@ package struct MergePlan: Sendable, Equatable {
             (identities.isEmpty ? [] : survivor.identities.filter(\.isGuest)) + absorbed.identities.filter(\.isGuest)
         upgradesSurvivor = survivor.isGuest && !identities.isEmpty
         endedSessions = absorbed.sessions + (upgradesSurvivor ? survivor.sessions : 0)
+    }
+}
+
+/// Two accounts that a ticket permits merging: the current session's and the ticket's.
+package struct MergePreview: Sendable {
+    package let current, other: MergeSide
+    /// The time at which the accounts were read.
+    package let time: Date
+
+    package init(current: MergeSide, other: MergeSide, time: Date) {
+        (self.current, self.other, self.time) = (current, other, time)
+    }
+
+    /// Whether the current account is a guest's, which can also be given up for the other one.
+    package var isOfGuest: Bool { current.isGuest }
+
+    /// The plan of the merge into the chosen account, by default the older permanent one.
+    /// - Throws: `AccountsError.limitReached` if the survivor would have too many identities.
+    package func plan(
+        _ survivor: SurvivorChoice?, in application: Application
+    ) throws(AccountsError) -> MergePlan {
+        let plan = MergePlan(current, other, survivor: survivor.map { $0 == .current ? current.uid : other.uid })
+        let limit = application.policy.maximumIdentities
+        let count = (current.identities + other.identities).count { !$0.isGuest }
+        guard plan.identities.isEmpty || count <= limit else {
+            throw .limitReached(limit: limit, LinkingRule.accountFull.refusal)
+        }
+        return plan
     }
 }
 

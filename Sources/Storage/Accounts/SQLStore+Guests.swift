@@ -6,6 +6,9 @@ internal import ProviderKit
 /// Upgrades of guests to accounts, and phone numbers that move to another account.
 extension SQLStore: GuestUpgradeStore {
     /// The session continues with the new identity; its earlier access and refresh tokens become invalid.
+    ///
+    /// A browser's session has no refresh token; all sessions of the browser get the new cookie, and the client
+    /// sessions follow it.
     private static let upgradeGuest = Statement(
         .write,
         """
@@ -14,7 +17,7 @@ extension SQLStore: GuestUpgradeStore {
         ), renewed AS (
             UPDATE sessions
                SET identity_id = $3, methods = $5, authenticated_at = now(), generation = generation + 1,
-                   renewed_at = now()
+                   renewed_at = now(), browser_hash = CASE WHEN kind = 'browser' THEN $9::bytea END
              WHERE application_id = $1 AND id = $4 AND uid = $2 AND ended_at IS NULL
             RETURNING id, authenticated_at, expires_at, generation
         ), older AS (
@@ -22,6 +25,15 @@ extension SQLStore: GuestUpgradeStore {
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, generation, expires_at)
             SELECT $1, $6, id, generation, least(now() + $7::interval, expires_at) FROM renewed
+             WHERE $6::bytea IS NOT NULL
+        ), followed AS (
+            UPDATE sessions s SET identity_id = $3, methods = $5, authenticated_at = renewed.authenticated_at
+              FROM renewed
+             WHERE s.application_id = $1 AND s.parent_id = renewed.id AND s.ended_at IS NULL
+        ), replaced AS (
+            UPDATE sessions s SET browser_hash = $9
+              FROM renewed
+             WHERE s.application_id = $1 AND s.browser_hash = $10 AND s.id <> renewed.id
         ), used AS (
             UPDATE identities SET last_used_at = now() WHERE application_id = $1 AND id = $3
             RETURNING created_at, display_name, profile
@@ -46,6 +58,7 @@ extension SQLStore: GuestUpgradeStore {
             .application(application.id), .uuid(identity.uid), .uuid(identity.id), .uuid(current),
             .texts(session.evidence.methods), .bytes(session.refreshToken?.hash),
             .interval(application.policy.tokens.refreshLifetime), .text(session.evidence.displayName),
+            .bytes(session.client.cookie?.hash), .bytes(session.client.cookie?.replaced),
         ]
         let answers = try await run([
             (Self.upgradeGuest, upgrade),
