@@ -1,8 +1,13 @@
 internal import Foundation
 
 extension StepPage.Step {
-    /// The value of `data-step`, and the name of the template.
+    /// The value of `data-step`.
     package var name: String {
+        if case .link = self { "signin" } else { template }
+    }
+
+    /// The name of the template.
+    var template: String {
         switch self {
         case .signIn: "signin"
         case .signUp: "signup"
@@ -18,6 +23,9 @@ extension StepPage.Step {
         case .accounts: "accounts"
         case .confirm: "confirm"
         case .consent: "consent"
+        case .link: "link"
+        case .conflict: "conflict"
+        case .merge: "merge"
         case .return: "return"
         case .formPost: "form-post"
         case .signOut: "signout"
@@ -33,7 +41,7 @@ extension StepPage {
     package var page: Page {
         let nonce = PageNonce()
         let values = values.merging(["nonce": nonce.text]) { $1 }
-        let html = templates?.render(step.name, values) ?? ""
+        let html = templates?.render(step.template, values) ?? ""
         var permissions: Page.Permissions = .form
         if case .formPost = step { permissions = [.script, .formElsewhere] }
         var image: String?
@@ -44,6 +52,9 @@ extension StepPage {
     }
 
     private var templates: PageTemplates? { PageTemplates.all[language] }
+
+    /// A text with its values, as HTML; `nil` if there is none.
+    func text(_ name: String, _ values: [String: Any]) -> String? { templates?.render(name, values) }
 
     /// The values that every page has, and those of its step.
     private var values: [String: Any] {
@@ -88,11 +99,7 @@ extension StepPage {
         switch step {
         case .return, .formPost, .signedOut, .done, .deleted, .error: false
         case .account(let page): if case .identities(_, code: .some) = page.section { false } else { true }
-        case .signIn, .signUp, .forgot, .code, .reauthenticate, .secondProof, .newOrLink, .welcome, .newPassword,
-            .restore,
-            .accounts,
-            .confirm, .consent, .signOut:
-            true
+        default: true
         }
     }
 
@@ -149,6 +156,10 @@ extension StepPage {
                 ["host": consent.host, "isForeign": consent.isForeign, "scopes": scopes]) { $1 }
             (values["logo"], values["policy"], values["terms"]) = (consent.logo, consent.policy, consent.terms)
             return values
+        case .link(let link): return values(of: link)
+        case .conflict(let conflict, let account):
+            return values(of: account).merging(values(of: conflict)) { $1 }
+        case .merge(let merge): return values(of: merge)
         case .return(let url): return ["url": url]
         case .formPost(let fields, let url):
             return ["url": url, "fields": fields.map { ["name": $0.name, "value": $0.value] }]
@@ -192,7 +203,7 @@ extension StepPage {
         return values
     }
 
-    private func values(of account: Account) -> [String: Any] {
+    func values(of account: Account) -> [String: Any] {
         var values: [String: Any] = ["id": account.id, "isSignedIn": account.isSignedIn]
         values["name"] = account.name ?? account.address
         values["address"] = account.name == nil ? nil : account.address

@@ -24,6 +24,10 @@ package struct StepPage: Sendable {
         case accounts([Account])
         case confirm(Account)
         case consent(Consent)
+        case link(Link)
+        /// The account that is signed in wants an identity that another one has.
+        case conflict(Conflict, Account)
+        case merge(Merge)
         /// Leads on to the client.
         case `return`(url: String)
         /// Posts the answer to the client.

@@ -17,6 +17,17 @@ struct StepPageTests {
         return ways
     }
 
+    private static var merge: StepPage.Merge {
+        let choices = ["current", "other"].map { value in
+            var choice = StepPage.Merge.Choice(value: value, account: account, isCurrent: value == "current")
+            (choice.moved, choice.taken) = ([hostile, "Google"], [.init(name: "theme", text: hostile)])
+            choice.differences = [.init(name: nil, kept: hostile, lost: "Ben")]
+            (choice.endedSessions, choice.dropsGuest) = (2, true)
+            return choice
+        }
+        return StepPage.Merge(choices: choices, undoUntil: Date(timeIntervalSince1970: 1_795_000_000))
+    }
+
     private static let steps: [StepPage.Step] =
         [
             .signIn(ways), .signUp(ways), .secondProof(ways), .secondProof(.init()), .forgot(hostile),
@@ -29,6 +40,12 @@ struct StepPageTests {
                 StepPage.Consent(
                     account: account, host: hostile, isForeign: true,
                     scopes: [.standard("email", value: hostile), .standard("openid", value: nil), .resource(hostile)])),
+            .link(.init(provider: hostile, proof: .mail)), .link(.init(provider: hostile, proof: .phone)),
+            .link(.init(provider: hostile, proof: .elsewhere(name: "google", url: "https://a.example/\(hostile)"))),
+            .conflict(.init(provider: hostile, rule: "identity.in-use", canMerge: true, isOfGuest: true), account),
+            .conflict(.init(provider: hostile, rule: "address.in-use", canMerge: true, isOfGuest: false), account),
+            .conflict(.init(provider: hostile, rule: "identity.in-use", canMerge: false, isOfGuest: false), account),
+            .merge(merge),
             .return(url: "https://a.example/?x=\(hostile)"), .formPost([("state", hostile)], url: "https://a.example"),
             .deleted(receipt: "/r?\(hostile)", restorableUntil: Date(timeIntervalSince1970: 0)),
             .signOut([account, account]), .signedOut(others: false), .signedOut(others: true),
