@@ -38,6 +38,8 @@ package struct OpenIDUseCases: Sendable {
             restoring: RestoreSteps(deletion: accounts.deletion, proofs: proofs, limits: accounts.limits),
             arrivals: ProviderArrivals(
                 store: store, redirects: accounts.redirects, identities: accounts.identityProofs, proofs: proofs),
+            links: LinkSteps(
+                proofs: proofs, identities: accounts.identityProofs, merging: accounts.merging, time: time),
             opaque: opaque)
         accountPages = AccountPages(store: store, useCases: accounts, clientGrants: clientGrants, opaque: opaque)
         grants = TokenGrants(store: store, issuing: issuing)

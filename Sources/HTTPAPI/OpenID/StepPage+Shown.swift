@@ -37,6 +37,13 @@ extension StepPage.Step {
                 provider: issuer.application.providers.displayName(of: provider), mayOpenAccount: step.opensAccounts)
         case (.newPassword, let account?): self = .newPassword(account)
         case (.restore, _): self = .restore(until: step.progress.pending?.restorableUntil ?? .now)
+        case (.link, _): self = .link(StepPage.Link(step, at: url, of: issuer))
+        case (.conflict, let account?), (.merge, let account?):
+            if let merge = step.merge {
+                self = .merge(StepPage.Merge(merge, in: issuer.application))
+            } else {
+                self = .conflict(StepPage.Conflict(step, at: issuer), account)
+            }
         case (.confirm, let account?): self = .confirm(account)
         case (.consent, let account?):
             var consent = StepPage.Consent(

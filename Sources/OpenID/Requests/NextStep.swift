@@ -68,6 +68,8 @@ package struct SentChallenge: Sendable, Codable, Equatable {
     package let identifier: String
     /// Whether the session is to be remembered after the browser closes.
     package let remember: Bool
+    /// Whether the code links the address instead of signing in.
+    package var isOfLink: Bool?
 }
 
 /// All that the next step depends on.

@@ -73,6 +73,14 @@ extension PendingDecision {
         if case .secondProof(_, let rule, let ways) = self { (rule, ways) } else { nil }
     }
 
+    /// The conflict that the person decides, or has chosen to end by a merge.
+    package var conflict: LinkConflict? {
+        switch self {
+        case .conflict(let conflict), .merge(let conflict): conflict
+        case .arrival, .newIdentity, .secondProof, .restore, .welcome: nil
+        }
+    }
+
     /// The ticket that goes along with the next sign-in.
     var ticket: String? {
         switch self {

@@ -64,7 +64,7 @@ struct ProviderArrivals: StepActions {
             return .proven(try await reauthenticate(account, with: arrival, under: cookie, visit), under: cookie)
         }
         if asked.links(arrival.provider), let account = asked.candidate {
-            return .proven(try await link(arrival, to: account, under: cookie, visit), under: cookie)
+            return .linked(try await link(arrival, to: account, under: cookie, visit), under: cookie)
         }
         do {
             return try await signIn(with: arrival, opensAccount: false, under: cookie, on: state, visit)

@@ -33,15 +33,22 @@ struct RequestState: Sendable {
 
     var request: ClientRequest { visit.stored.request }
     var live: [BrowserAccount] { visit.accounts.filter(\.isLive) }
-    var over: StepFault { .over(clientURI: client.uri) }
+    var over: StepFault {
+        .over(clientURI: client.own == .accountPages ? request.returnAddress.redirectURI : client.uri)
+    }
 
     private var situation: RequestSituation {
         var situation = RequestSituation(request: request, client: client)
         situation.recentAuthentication = issuer.application.policy.recentAuthentication
         situation.progress = progress
+        if changesAccounts { situation.requireRecentProof() }
+        // The link may have led to another account than the one that it began with.
+        if request.linksProvider != nil, !isLinking { situation.request.subject = nil }
         let hint = request.hintedAddress
         situation.sessions = live.map { account in
             var session = account.session
+            // A guest cannot authenticate again.
+            if session.isGuest, changesAccounts { session.age = 0 }
             session.isRequired = request.subject.map { session.isNamed($0, by: subject) } ?? false
             session.isPreferred =
                 switch hint {
@@ -59,14 +66,23 @@ struct RequestState: Sendable {
         switch progress.pending {
         case .arrival(let arrival, _)?: return .arrived(arrival)
         case let pending?:
-            guard let step = pending.step else { break }
+            guard let step = pending.step, pending.conflict == nil || isReadyToLink else { break }
             return .page(following(step == .secondProof && progress.challenge != nil ? .code : step))
         case nil: break
         }
         return switch nextStep(for: situation) {
         case .ask(let question): .page(following(step(asking: question)))
         case .refuse(let code): .refuse(code)
+        case .finish where isLinking: .page(progress.challenge?.isOfLink == true ? .code : .link)
         case .finish(let session): .finish(session)
+        }
+    }
+
+    /// Whether the account is signed in, and was proven lately enough to link an identity or to merge.
+    var isReadyToLink: Bool {
+        switch nextStep(for: situation) {
+        case .ask(.signIn), .ask(.signUp), .ask(.accounts), .ask(.reauthenticate), .refuse: false
+        case .ask(.newPassword), .ask(.confirm), .ask(.consent), .finish: true
         }
     }
 
@@ -114,7 +130,7 @@ struct RequestState: Sendable {
         switch step {
         case .signIn, .signUp, .forgot, .done, .accounts, .secondProof, .newOrLink, .restore: nil
         case .code: progress.wantsOther || progress.pending != nil ? nil : candidate
-        case .reauthenticate, .confirm, .consent, .welcome, .newPassword, .conflict, .merge: candidate
+        case .reauthenticate, .confirm, .consent, .welcome, .newPassword, .link, .conflict, .merge: candidate
         }
     }
 

@@ -40,6 +40,7 @@ package struct RequestSteps: Sendable {
     let passwords: PasswordSteps
     let restoring: RestoreSteps
     let arrivals: ProviderArrivals
+    let links: LinkSteps
     let opaque: any OpaqueTokens
 
     /// Shows the present step, or ends the request if nothing is left to ask.
@@ -129,12 +130,13 @@ package struct RequestSteps: Sendable {
     /// The component that has the action of a form; it decides whether the form's step has the action, too.
     private func actions(for form: StepForm, on state: RequestState) -> (any StepActions)? {
         switch form.action {
+        case .code where state.isAtLink, .verify where state.isAtLink, .resend where state.isAtLink: links
         case .password, .code, .verify, .resend: proofs
         case .back, .choose, .other, .forget, .proceed, .allow, .deny: questions
         case .save, .skip, .sendReset: passwords
         case .restore, .leave: restoring
         case .create, .link: arrivals
-        case .keep, .switchAccount, .merge: nil
+        case .keep, .switchAccount, .merge: links
         }
     }
 
@@ -146,12 +148,18 @@ package struct RequestSteps: Sendable {
         case .changed(let state):
             _ = try await update(state, visit)
             return try await show(visit)
-        case .proven(let signedIn, let cookie):
+        case .proven(let signedIn, let cookie), .linked(let signedIn, let cookie):
             let session = signedIn.session.grant.sessionID
             guard var now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
             now.progress = RequestProgress(provenBy: session, isNewAccount: signedIn.session.isNewAccount)
-            if let joining = state.progress.joining, let account = now.live.first(where: { $0.session.id == session }) {
+            if case .linked = outcome {
+                now.progress.hasLinked = true
+            } else if let joining = state.progress.joining,
+                let account = now.live.first(where: { $0.session.id == session })
+            {
                 now.progress = try await arrivals.join(joining, to: account, under: cookie, now.progress, visit)
+            } else if state.progress.pending?.conflict != nil, session == state.candidate?.session.id {
+                now.progress.pending = state.progress.pending
             }
             return try await proceed(now, as: session, visit, cookie: cookie)
         case .page(let step): return .page(try await page(step, of: state, visit))
@@ -186,9 +194,12 @@ package struct RequestSteps: Sendable {
         if let pending = try await proofs.decision(after: problem, to: action, of: state, visit) {
             (state.progress.pending, state.progress.challenge) = (pending, nil)
             _ = try await update(state, visit)
-            if case .restore = pending { return .reload(nil) }
+            guard case .secondProof = pending else { return .reload(nil) }
         } else if case AccountsError.invalidToken = problem, state.progress.pending != nil {
             state.progress.pending = nil
+            _ = try await update(state, visit)
+        } else if state.isAtLink, problem.usesUpCode {
+            state.progress.challenge = nil
             _ = try await update(state, visit)
         }
         guard case .page(let present) = state.present else { return .reload(nil) }
@@ -222,19 +233,22 @@ package struct RequestSteps: Sendable {
     ) async throws -> StepAnswer? {
         guard let action, action.proof != nil else { return nil }
         return try await repeated(
-            under: proofs.cookie(after: action, formToken: formToken, visit), of: state, visit)
+            under: proofs.cookie(after: action, formToken: formToken, visit), by: action, of: state, visit)
     }
 
     private func repeated(
-        under cookie: OpaqueToken, of state: RequestState, _ visit: Visit
+        under cookie: OpaqueToken, by action: StepAction? = nil, of state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer? {
         guard var now = try await reload(state, visit, under: cookie) else { return nil }
-        let proven = now.live.filter { .seconds($0.session.age) <= Authorization.codeLifetime }
-            .min { ($0.session.age, $1.lastUsedAt) < ($1.session.age, $0.lastUsedAt) }
+        let proven = now.live.filter {
+            .seconds($0.session.age) <= Authorization.codeLifetime || links.hasMerged(into: $0, by: action)
+        }
+        .min { ($0.session.age, $1.lastUsedAt) < ($1.session.age, $0.lastUsedAt) }
         guard let proven else { return nil }
         if now.progress.proven != proven.session.id {
             now.progress = RequestProgress(provenBy: proven.session.id, isNewAccount: proven.isNew)
         }
+        if state.links(by: action) { now.progress.hasLinked = true }
         return try await proceed(now, as: proven.session.id, visit, cookie: cookie)
     }
 
@@ -335,12 +349,13 @@ extension RequestSteps {
     private func page(_ step: ShownStep.Name, of state: RequestState, _ visit: Visit) async throws -> ShownStep {
         let flow = visit.browser.flow.flatMap(opaque.parse) ?? opaque.make()
         let token = FormToken(opaque: opaque, flow: flow, path: visit.request)
-        return ShownStep(
+        let page = ShownStep(
             name: step, request: state.request, client: state.client, accounts: state.visit.accounts,
             account: state.account(at: step), progress: state.progress,
             formToken: token.text(showing: state.content(of: step)), offersSignUp: state.offersSignUp,
             opensAccounts: state.opensAccounts,
             isLinked: state.linked == step)
+        return try await links.completed(page, visit)
     }
 }
 

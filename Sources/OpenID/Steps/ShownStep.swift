@@ -6,7 +6,8 @@ package struct ShownStep: Sendable {
     package enum Name: String, Sendable, CaseIterable {
         case signIn = "signin"
         case signUp = "signup"
-        case code, forgot, done, accounts, reauthenticate, confirm, consent, welcome, conflict, merge, restore
+        case code, forgot, done, accounts, reauthenticate, confirm, consent, welcome, link, conflict, merge
+        case restore
         case newPassword = "new-password"
         case secondProof = "second-proof"
         case newOrLink = "new-or-link"
@@ -27,6 +28,8 @@ package struct ShownStep: Sendable {
     package let opensAccounts: Bool
     /// Whether a link of another page has led to this one.
     package let isLinked: Bool
+    /// The two accounts of a merge, unless it is no longer possible.
+    package var merge: MergePreview?
     /// The address or name that the person has typed into a form that was refused.
     package var typed: String?
     /// Whether that form had the box ticked to stay signed in.

@@ -21,6 +21,8 @@ enum StepOutcome: Sendable {
     case progressed(RequestState)
     /// A session of the browser was opened or proven, and all are kept under a new cookie.
     case proven(SignedIn, under: OpaqueToken)
+    /// The same, after an identity was linked, or after a conflict ended.
+    case linked(SignedIn, under: OpaqueToken)
     /// The account has changed, so the request goes on with this progress after it was read again.
     case changed(RequestState)
     /// The browser gets this page, and the request stays as it is.

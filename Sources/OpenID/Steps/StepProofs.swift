@@ -98,6 +98,11 @@ extension StepProofs {
         after problem: any Error, to action: StepAction?, of state: RequestState, _ visit: RequestSteps.Visit
     ) async throws -> PendingDecision? {
         switch problem {
+        case AccountsError.identityInUse(let ticket, let refusal):
+            let provider = state.request.linksProvider ?? state.progress.joining?.provider ?? ""
+            return .conflict(LinkConflict(provider: provider, rule: refusal.rule, ticket: ticket))
+        // To sign in to the other account does not link its identity.
+        case _ where state.isAtLink: return nil
         case AccountsError.secondProofRequired(let ticket, let refusal):
             let ways = try await signIn.ways(with: ticket, in: visit.issuer.application)
             return .secondProof(ticket: ticket, rule: refusal.rule, ways: ways)
