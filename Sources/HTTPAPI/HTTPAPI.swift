@@ -36,9 +36,10 @@ package struct HTTPAPI: Sendable {
             + ServerRoutes(keys: keys, health: health, metrics: metrics, gauges: gauges + oauth.gauges).endpoints
         let steps = StepOperations(
             authorization: openID.authorization, steps: openID.steps, refusals: useCases.refusals)
+        let links = MailedLinkOperations(links: openID.mailedLinks, refusals: useCases.refusals)
         let pages =
-            PageRoutes(identities: operations.identities, inbox: inbox).endpoints
-            + StepRoutes(operations: steps).endpoints
+            PageRoutes(inbox: inbox).endpoints + StepRoutes(operations: steps).endpoints
+            + MailedLinkRoutes(operations: links).endpoints
             + AccountPageRoutes(
                 operations: AccountPageOperations(pages: openID.accountPages, refusals: useCases.refusals)
             ).endpoints

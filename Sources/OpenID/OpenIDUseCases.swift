@@ -11,6 +11,7 @@ package struct OpenIDUseCases: Sendable {
     package let authorization: Authorization
     package let steps: RequestSteps
     package let accountPages: AccountPages
+    package let mailedLinks: MailedLinks
     package let grants: TokenGrants
     package let inspection: TokenInspection
     package let logout: Logout
@@ -42,6 +43,9 @@ package struct OpenIDUseCases: Sendable {
                 proofs: proofs, identities: accounts.identityProofs, merging: accounts.merging, time: time),
             opaque: opaque)
         accountPages = AccountPages(store: store, useCases: accounts, clientGrants: clientGrants, opaque: opaque)
+        mailedLinks = MailedLinks(
+            store: store, steps: steps, registration: accounts.registration, passwordReset: accounts.passwordReset,
+            identityReview: accounts.identityReview, limits: accounts.limits, opaque: opaque)
         grants = TokenGrants(store: store, issuing: issuing)
         inspection = TokenInspection(store: store, issuing: issuing, access: access, revocations: revocations)
         logout = Logout(store: store, issuing: issuing)

@@ -17,7 +17,6 @@ extension StepPage.Step {
         case .welcome: "welcome"
         case .newPassword: "new-password"
         case .restore: "restore"
-        case .done: "done"
         case .code: "code"
         case .reauthenticate: "reauthenticate"
         case .accounts: "accounts"
@@ -30,8 +29,11 @@ extension StepPage.Step {
         case .formPost: "form-post"
         case .signOut: "signout"
         case .signedOut: "signed-out"
+        case .verifyEmail: "verify-email"
+        case .resetPassword: "reset-password"
+        case .review: "review"
         case .account(let page): page.name.map { "account-\($0)" } ?? "account"
-        case .deleted: "done"
+        case .done, .deleted: "done"
         case .error: "error"
         }
     }
@@ -163,6 +165,16 @@ extension StepPage {
         case .return(let url): return ["url": url]
         case .formPost(let fields, let url):
             return ["url": url, "fields": fields.map { ["name": $0.name, "value": $0.value] }]
+        case .verifyEmail, .resetPassword: return [:]
+        case .review(let identities):
+            let shown = identities.map { identity -> [String: Any] in
+                [
+                    "id": identity.id, "name": identity.name, "date": language.text(of: identity.linkedAt),
+                    "isQuarantined": identity.isQuarantined, "isKept": identity.isKept,
+                    "isRemoved": identity.isRemoved,
+                ]
+            }
+            return ["identities": shown]
         case .signedOut(let others): return ["others": others]
         case .account(let page):
             return page.values(in: language, problem: problem?.code) {

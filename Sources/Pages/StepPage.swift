@@ -35,6 +35,12 @@ package struct StepPage: Sendable {
         case signOut([Account])
         /// `others` says whether other accounts of the browser are still signed in.
         case signedOut(others: Bool)
+        /// The form of a mailed link, which confirms a registration.
+        case verifyEmail
+        /// The form of a mailed link, which sets a new password.
+        case resetPassword
+        /// The form of a mailed link, which keeps or removes identities after a password reset.
+        case review([ReviewedIdentity])
         /// What the person wanted is done; `next` is the URL of the page that leads on.
         case done(Done, next: String?)
         case account(AccountPage)
@@ -111,9 +117,26 @@ package struct StepPage: Sendable {
         case resource(String)
     }
 
+    /// An identity that the person keeps or removes.
+    package struct ReviewedIdentity: Sendable {
+        package let id, name: String
+        package let linkedAt: Date
+        /// Whether it can't sign in until it is kept.
+        package let isQuarantined: Bool
+        /// What the person has ticked.
+        package let isKept, isRemoved: Bool
+
+        package init(
+            id: String, name: String, linkedAt: Date, isQuarantined: Bool, isKept: Bool = false, isRemoved: Bool = false
+        ) {
+            (self.id, self.name, self.linkedAt, self.isQuarantined) = (id, name, linkedAt, isQuarantined)
+            (self.isKept, self.isRemoved) = (isKept, isRemoved)
+        }
+    }
+
     /// What a page says is done.
     package enum Done: String, Sendable, CaseIterable {
-        case resetSent
+        case resetSent, verified, passwordSet, reviewed
     }
 
     /// Why a form was refused.

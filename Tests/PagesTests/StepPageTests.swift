@@ -49,6 +49,12 @@ struct StepPageTests {
             .return(url: "https://a.example/?x=\(hostile)"), .formPost([("state", hostile)], url: "https://a.example"),
             .deleted(receipt: "/r?\(hostile)", restorableUntil: Date(timeIntervalSince1970: 0)),
             .signOut([account, account]), .signedOut(others: false), .signedOut(others: true),
+            .verifyEmail, .resetPassword,
+            .review([
+                .init(id: "id-1", name: hostile, linkedAt: .distantPast, isQuarantined: true, isKept: true),
+                .init(id: "id-2", name: "Apple", linkedAt: .now, isQuarantined: false, isRemoved: true),
+            ]),
+            .done(.verified, next: nil), .done(.passwordSet, next: nil), .done(.reviewed, next: nil),
             .error(reason: "request_over", url: "https://a.example/\(hostile)"),
         ] + sections.map { .account($0) }
 
@@ -143,7 +149,7 @@ struct StepPageTests {
     @Test func `each field has a label, and a problem is announced and described`() {
         for step in Self.steps {
             let html = Self.page(step, in: .en).page.html
-            for field in html.matches(of: /<input id="(\w+)"/) {
+            for field in html.matches(of: /<input id="([\w-]+)"/) {
                 #expect(html.contains("<label for=\"\(field.output.1)\">"), "\(step.name) \(field.output.1)")
             }
             #expect(html.contains("<p role=\"alert\" id=\"problem\" class=\"bad\" data-code=\"RATE_LIMITED\">"))
@@ -199,6 +205,30 @@ struct StepPageTests {
         }
         #expect(shown("PROVIDER_DISABLED", rule: "provider.off")?.contains("&lt;script&gt;") == true)
         #expect(shown("NEW_CODE", rule: "provider.off") == texts["problem.other"])
+    }
+
+    @Test func `a refusal of what was typed names every reason, and one of a link says what to do with it`() {
+        var page = StepPage(.resetPassword, in: .en, of: "a")
+        func shown() -> String? {
+            page.page.html.firstMatch(of: /id="problem"[^>]*>([^<]*)</).map { String($0.output.1) }
+        }
+        let texts = PageTemplates.texts(of: .en)
+        page.problem = .init(code: "TOO_WEAK_PASSWORD", reasons: ["tooShort", "tooGuessable", "new"])
+        let reasons = ["tooShort", "tooGuessable"].compactMap { texts["problem.TOO_WEAK_PASSWORD.\($0)"] }
+        #expect(shown()?.replacing("&#39;", with: "'") == reasons.joined(separator: " ") && reasons.count == 2)
+        page.problem = .init(code: "TOO_WEAK_PASSWORD", reasons: ["new"])
+        #expect(shown() == texts["problem.TOO_WEAK_PASSWORD"])
+        page.problem = .init(code: "INVALID_TOKEN")
+        #expect(shown() == texts["problem.INVALID_TOKEN.reset-password"])
+        #expect(
+            page.page.html.contains(/<h1>[^<]+<\/h1>/) && !page.page.html.contains("<form"), "no form without its token"
+        )
+    }
+
+    @Test func `a day is written in the person's language`() {
+        let day = Date(timeIntervalSince1970: 0)
+        let days = PageLanguage.allCases.map { $0.text(of: day) }
+        #expect(days == ["January 1, 1970", "1. Januar 1970", "1 janvier 1970", "1 de enero de 1970"])
     }
 
     @Test func `the first available language of the preferences is used`() {

@@ -40,11 +40,30 @@ package struct Registration: Sendable {
         _ text: String, password: String?, by principal: Principal?, from client: Client, in application: Application
     ) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
-        try await check(password, forLink: token, from: client, in: application)
+        _ = try await check(password, forLink: token, from: client, in: application)
         if let linked = try await linking.complete(token, by: principal, from: client, in: application) {
             return linked
         }
         if let signedIn = try await codes.complete(linkToken: token, from: client, in: application) { return signedIn }
+        return try await createAccount(with: token, from: client, in: application)
+    }
+
+    /// Creates the account of a registration at the server's own page, which always asks for the registered password.
+    ///
+    /// A link alone could sign a browser in to the account of the person who sent it. Sign-in links and registrations
+    /// that join an account are therefore refused.
+    package func verify(
+        _ text: String, requiring password: String, from client: Client, in application: Application
+    ) async throws -> SignedIn {
+        guard let token = tokens.opaque.parse(text),
+            try await check(password, forLink: token, from: client, in: application)
+        else { throw AccountsError.invalidToken }
+        return try await createAccount(with: token, from: client, in: application)
+    }
+
+    private func createAccount(
+        with token: OpaqueToken, from client: Client, in application: Application
+    ) async throws -> SignedIn {
         let outcome = try await store.retryingTransaction { store in
             let proof = try await store.consume(.registration, hash: token.hash, application: application.id)
             guard let proof, let subject = proof.subject,
@@ -63,25 +82,27 @@ package struct Registration: Sendable {
     ///
     /// If the reader of the mail is not the person who registered, the link alone would activate an account with a
     /// stranger's password. A registration that joins an account requires that account's access token instead.
+    /// - Returns: whether the password is that of a registration that creates an account.
     private func check(
         _ password: String?, forLink token: OpaqueToken, from client: Client, in application: Application
-    ) async throws {
+    ) async throws -> Bool {
         let isRequired = application.providers.linksNeedPassword
         guard isRequired || password != nil,
             let proof = try await store.peek(.registration, hash: token.hash, application: application.id),
             let subject = proof.subject
-        else { return }
+        else { return false }
         guard let registered = try await store.registration(of: proof, application: application.id) else {
             throw AccountsError.invalidToken
         }
         guard let password else {
-            if registered.joining != nil { return }
+            if registered.joining != nil { return false }
             throw AccountsError.invalidCredentials
         }
         try await PasswordCheck(
             of: subject, provider: proof.provider, from: client, in: application, opaque: tokens.opaque,
             hasher: hasher, store: store
         ).require(password, matching: registered.hash)
+        return registered.joining == nil
     }
 
     /// Creates the account with its password, unless the address has an owner by then.

@@ -3,13 +3,19 @@ internal import ProviderKit
 /// The names and values of a query or of a form (WHATWG URL, 5.1).
 struct FormFields: Sendable {
     let values: [String: String]
+    /// The values of the names that may occur more than once.
+    private var lists: [String: [String]] = [:]
 
     static let malformed = APIError(.invalidParameter, "The query or form is not well-formed")
 
     /// - Throws: 400 for a name that occurs twice, because readers would disagree on which one counts (RFC 6749, 3.1).
-    init(_ text: some StringProtocol) throws {
+    init(_ text: some StringProtocol, repeating repeated: Set<String> = []) throws {
         var values: [String: String] = [:]
         for (name, value) in try Self.pairs(of: text) {
+            if repeated.contains(name) {
+                lists[name, default: []].append(value)
+                continue
+            }
             guard values.updateValue(value, forKey: name) == nil else {
                 throw APIError(.invalidParameter, "\(name.prefix(64)) stands there twice")
             }
@@ -43,6 +49,9 @@ struct FormFields: Sendable {
     }
 
     subscript(name: String) -> String? { values[name] }
+
+    /// All values of a name that may occur more than once.
+    func all(_ name: String) -> [String] { lists[name] ?? [] }
 
     /// Reads up to the `&`, or to the `=` after a name.
     private static func decode(_ bytes: [UInt8], from position: inout Int, isName: Bool) throws -> String {

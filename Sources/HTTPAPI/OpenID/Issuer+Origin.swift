@@ -11,8 +11,7 @@ extension Issuer {
     ///
     /// A GET is sent to the same path and query of the issuer; a form would lose its fields, and is refused.
     func answerElsewhere(to request: Request, isSecure: Bool, context: APIRequestContext) -> Response? {
-        let origin = "\(isSecure ? "https" : "http")://\(request.head.authority?.lowercased() ?? "")"
-        guard !self.origin.hasSameBytes(as: Self.origin(of: origin)) else { return nil }
+        guard !origin.hasSameBytes(as: Self.origin(of: request, isSecure: isSecure)) else { return nil }
         guard request.method != .post else {
             return .step(
                 .error(reason: "invalid_request", url: nil), status: .badRequest, to: request,
@@ -23,6 +22,11 @@ extension Issuer {
 
     /// The origin of the issuer's pages, as browsers send it.
     var origin: String { Self.origin(of: application.issuer) }
+
+    /// The origin that the browser has sent the request to.
+    static func origin(of request: Request, isSecure: Bool) -> String {
+        origin(of: "\(isSecure ? "https" : "http")://\(request.head.authority ?? "")")
+    }
 
     /// Scheme, host and port in the form of browsers, which leave out a scheme's default port.
     private static func origin(of url: String) -> String {

@@ -32,6 +32,15 @@ extension Response {
         return .page(StepPage(step, in: language, of: application).page, status: status)
     }
 
+    /// A page with what was refused, and the status of that.
+    static func step(_ page: StepPage, problem: APIError?) -> Response {
+        var page = page
+        page.problem = problem.map(StepPage.Problem.init) ?? page.problem
+        var response = Response.page(page.page, status: problem?.pageStatus ?? .ok)
+        response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
+        return response
+    }
+
     /// The page of an error at a route that people see; `nil` if the application has no such route.
     static let stepError: ErrorWriter = { error, request, context in
         let known = APIError(any: error)
@@ -68,6 +77,15 @@ extension StepPage {
         logo = settings?.logo.map { _ in "\(application?.application.issuer ?? "")\(StepRoutes.logo)" }
         (accent, darkAccent) = (settings?.accent?.text, settings?.darkAccent?.text)
         links = Links(privacy: settings?.privacy, terms: settings?.terms, support: settings?.support)
+    }
+}
+
+extension StepPage.Problem {
+    /// The error as the problem of a form.
+    init(_ error: APIError) {
+        self.init(
+            code: error.code.rawValue, rule: error.details?["rule"]?.string,
+            reasons: error.details?["reasons"]?.array?.compactMap(\.string) ?? [], retryAfter: error.retryAfter)
     }
 }
 

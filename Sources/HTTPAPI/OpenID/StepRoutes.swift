@@ -60,14 +60,22 @@ extension StepRoutes {
 
 extension IncomingRequest {
     /// Whether the browser says that the form is one of the issuer's pages.
-    func isFromPage(of issuer: Issuer) -> Bool {
+    func isFromPage(of issuer: Issuer) -> Bool { isFromPage(at: issuer.origin) }
+
+    /// Whether the browser says that the form is one of the pages of the host that it is sent to.
+    func isFromOwnPage(of scope: RequestScope) -> Bool {
+        let isSecure = Forwarding(of: request, peer: context.peer, site: scope.site).isSecure
+        return isFromPage(at: Issuer.origin(of: request, isSecure: isSecure))
+    }
+
+    private func isFromPage(at ownOrigin: String) -> Bool {
         let (site, origin) = (request.headers[.secFetchSite], request.headers[.origin])
-        return (site?.hasSameBytes(as: "same-origin") ?? true) && (origin?.hasSameBytes(as: issuer.origin) ?? true)
+        return (site?.hasSameBytes(as: "same-origin") ?? true) && (origin?.hasSameBytes(as: ownOrigin) ?? true)
     }
 }
 
 extension ResponseShape<StepOperations.Output> {
-    fileprivate static var step: Self {
+    static var step: Self {
         Self(
             responses: [
                 .init(description: "A page"),
@@ -137,7 +145,7 @@ extension Response {
             case nil: step.client.name(in: language)
             }
         page.formToken = step.formToken
-        page.problem = problem.map(StepPage.Problem.init) ?? step.pendingProblem
+        page.problem = step.pendingProblem
         // Somebody who is not signed in has no account pages to go back to.
         if step.client.own != .accountPages || step.accounts.contains(where: \.isLive) {
             page.cancel = issuer.page(of: "\(id)/cancel")
@@ -145,17 +153,7 @@ extension Response {
         page.chosenLanguage = chosen
         if step.isLinked { page.linkedPage = step.name.rawValue }
         page.formTargets = step.client.formTargets(of: step.request.returnAddress.redirectURI)
-        var response = Response.page(page.page, status: problem?.pageStatus ?? .ok)
-        response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
-        return response
-    }
-}
-
-extension StepPage.Problem {
-    fileprivate init(_ error: APIError) {
-        self.init(
-            code: error.code.rawValue, rule: error.details?["rule"]?.string,
-            reasons: error.details?["reasons"]?.array?.compactMap(\.string) ?? [], retryAfter: error.retryAfter)
+        return .step(page, problem: problem)
     }
 }
 

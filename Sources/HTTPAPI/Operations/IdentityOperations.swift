@@ -87,13 +87,6 @@ struct IdentityOperations: Sendable {
         ) { context, id in try await useCases.identities.remove(id, by: context.principal) }
     }
 
-    /// Lists the identities to keep or remove after a password reset; the input is the mailed token.
-    var listForReview: Operation<String, (token: String, identities: [Identity])> {
-        Operation("identity.listForReview", limits: .local) { context, token in
-            (token, try await useCases.identityReview.identities(for: token, in: context.application))
-        }
-    }
-
     var review: Operation<ReviewBody, Void> {
         Operation("identity.review", limits: .general, errors: [.invalidToken, .lastUsableIdentity]) { context, input in
             try await useCases.identityReview.review(

@@ -7,30 +7,11 @@ internal import NIOCore
 internal import Pages
 internal import ProviderKit
 
-/// Pages for browsers: the targets of mailed links, unless an application has pages of its own, and the messages that
-/// `gatehouse dev` keeps instead of sending them.
+/// Pages of `gatehouse dev`: the messages that it keeps instead of sending them.
 struct PageRoutes {
-    let identities: IdentityOperations
     let inbox: (any Inbox)?
 
-    var endpoints: [Endpoint] {
-        [verifyEmail, resetPassword] + (inbox.map { [page(of: $0)] } ?? []) + [review, reviewForm]
-    }
-
-    private var verifyEmail: Endpoint {
-        .open("/verify-email", "Confirms a registration when its button is pressed") { context in
-            .page(
-                .verifyEmail(
-                    pathPrefix: context.scope.pathPrefix,
-                    asksPassword: context.application.providers.linksNeedPassword))
-        }
-    }
-
-    private var resetPassword: Endpoint {
-        .open("/reset-password", "Sets a new password") { context in
-            .page(.resetPassword(pathPrefix: context.scope.pathPrefix))
-        }
-    }
+    var endpoints: [Endpoint] { inbox.map { [page(of: $0)] } ?? [] }
 
     /// The inbox, which has no rate limit, because tests poll it and only `gatehouse dev` serves it, on loopback.
     private func page(of inbox: any Inbox) -> Endpoint {
@@ -43,45 +24,6 @@ struct PageRoutes {
             let accepted = context.request.request.headers[.accept] ?? ""
             return accepted.contains("application/json")
                 ? .json(payload) : .page(.inbox(payload, server: context.application.issuer))
-        }
-    }
-
-    private var review: Endpoint {
-        identities.listForReview.at(
-            .get, below: "", "/review", "Shows the identities of an account whose password was reset",
-            takes: RequestShape { try $0.fields()["token"] ?? "" },
-            returns: .reviewPage { review, context in
-                .review(
-                    review.identities.map {
-                        ($0.id.text, $0.name(in: context.application), $0.linkedAt, $0.isQuarantined)
-                    },
-                    token: review.token, pathPrefix: context.scope.pathPrefix)
-            })
-    }
-
-    /// Handles the form of the review page: a token, and `keep` or `remove` under the id of each identity that the
-    /// person has decided on.
-    private var reviewForm: Endpoint {
-        identities.review.at(
-            .post, below: "", "/review", "Keeps and removes identities when its button is pressed",
-            takes: .browser(.post) { request in
-                let fields = try request.fields().values
-                let ids = { (choice: String) in
-                    fields.filter { $0.value.hasSameBytes(as: choice) }.keys.compactMap(UUID.init)
-                }
-                return ReviewBody(token: fields["token"] ?? "", keep: ids("keep"), remove: ids("remove"))
-            },
-            returns: .reviewPage { _, _ in .reviewed })
-    }
-}
-
-extension ResponseShape {
-    /// Responds with a page, also for errors.
-    fileprivate static func reviewPage(_ make: @escaping @Sendable (Output, OperationContext) -> Page) -> Self {
-        Self(
-            responses: [.init(description: "A page")], errorPage: { .errorPage($0, in: $1) { .reviewError($0) } }
-        ) { output, context in
-            .page(make(output, context))
         }
     }
 }

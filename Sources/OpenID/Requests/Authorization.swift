@@ -76,7 +76,7 @@ package struct Authorization: Sendable {
     ) async throws -> String {
         let id = opaque.make()
         try await store.store(
-            StoredRequest(hash: id.hash, issuer: issuer.url, request: request), for: lifetime,
+            StoredRequest(id, issuer: issuer.url, request: request), for: lifetime,
             application: issuer.application.id)
         return Self.pushedPrefix + id.text
     }

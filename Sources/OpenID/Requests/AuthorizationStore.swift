@@ -50,6 +50,9 @@ package protocol AuthorizationStore: BrowserAccountStore {
         application: Application.ID
     ) async throws -> StoredRequest?
 
+    /// The id of the newest open request of the browser with this flow cookie.
+    func newestRequest(of browser: [UInt8], at issuer: String, application: Application.ID) async throws -> String?
+
     /// Reads a request of the browser with this flow cookie, even if it is over, and the accounts of the browser.
     /// - Returns: `nil` if the request is unknown or of another browser.
     func visit(
@@ -86,6 +89,8 @@ package protocol BrowserAccountStore: Sendable {
 /// An authorization request that is kept between calls.
 package struct StoredRequest: Sendable {
     package let hash: [UInt8]
+    /// The id in the URL, which is stored in the sealed part only.
+    package let id: String?
     package let issuer: String
     package var request: ClientRequest
     package var progress = RequestProgress()
@@ -94,8 +99,13 @@ package struct StoredRequest: Sendable {
     /// The stored form, by which an update recognises a request that has changed; `nil` if it is not stored yet.
     package var sealed: [UInt8]?
 
-    package init(hash: [UInt8], issuer: String, request: ClientRequest) {
-        (self.hash, self.issuer, self.request) = (hash, issuer, request)
+    package init(hash: [UInt8], id: String?, issuer: String, request: ClientRequest) {
+        (self.hash, self.id, self.issuer, self.request) = (hash, id, issuer, request)
+    }
+
+    /// Creates a request under a new id.
+    package init(_ id: OpaqueToken, issuer: String, request: ClientRequest) {
+        self.init(hash: id.hash, id: id.text, issuer: issuer, request: request)
     }
 }
 
@@ -142,7 +152,7 @@ extension AuthorizationStore {
         by opaque: any OpaqueTokens
     ) async throws -> (id: String, flow: String) {
         let (id, flow) = (opaque.make(), browser.flow.flatMap(opaque.parse) ?? opaque.make())
-        var stored = StoredRequest(hash: id.hash, issuer: issuer.url, request: request)
+        var stored = StoredRequest(id, issuer: issuer.url, request: request)
         (stored.browser, stored.progress.session) = (flow.hash, session)
         try await store(stored, for: issuer.settings.requestLifetime, application: issuer.application.id)
         return (id.text, flow.text)

@@ -58,6 +58,23 @@ extension SQLStore {
         return try row.nextRequest(hash, of: nil, application: application, by: sealing)
     }
 
+    private static let newestRequest = Statement(
+        .read,
+        """
+        SELECT hash, issuer, sealed FROM authorization_requests
+         WHERE application_id = $1 AND browser_hash = $2 AND issuer = $3 AND expires_at > now()
+         ORDER BY created_at DESC, hash
+         LIMIT 1
+        """)
+
+    package func newestRequest(
+        of browser: [UInt8], at issuer: String, application: Application.ID
+    ) async throws -> String? {
+        let rows = try await run(Self.newestRequest, [.application(application), .bytes(browser), .text(issuer)])
+        guard var row = rows.first else { return nil }
+        return try row.nextRequest(row.next(), of: browser, application: application, by: sealing).id
+    }
+
     private static let updateRequest = Statement(
         .write,
         """
@@ -87,7 +104,7 @@ extension SQLStore {
     }
 
     func sealed(_ request: StoredRequest, application: Application.ID) throws -> [UInt8] {
-        let content = RequestContent(request: request.request, progress: request.progress)
+        let content = RequestContent(id: request.id, request: request.request, progress: request.progress)
         return try sealing.seal(
             Array(JSONEncoder().encode(content)), at: .request(request.hash, application: application))
     }
@@ -102,6 +119,7 @@ extension SQLStore {
 
 /// The sealed part of a request.
 private struct RequestContent: Codable {
+    let id: String?
     let request: ClientRequest
     let progress: RequestProgress
 }
@@ -123,7 +141,7 @@ extension Row {
         let sealed: [UInt8] = try next()
         let opened = try sealing.open(sealed, at: .request(hash, application: application))
         let content = try JSONDecoder().decode(RequestContent.self, from: Data(opened))
-        var request = StoredRequest(hash: hash, issuer: issuer, request: content.request)
+        var request = StoredRequest(hash: hash, id: content.id, issuer: issuer, request: content.request)
         (request.progress, request.browser, request.sealed) = (content.progress, browser, sealed)
         return request
     }

@@ -97,15 +97,4 @@ struct PasswordConfirmationTests {
             #expect(try await verify(client, token, nil, bearer: person.accessToken).status == 200)
         }
     }
-
-    @Test func `the server's own page asks for the password if it is needed`() async throws {
-        try await TestServer.with(email: Self.strict) { server in
-            let page = try await APIClient(server).send(.GET, "/verify-email?token=x")
-            #expect(page.text.contains("autocomplete=\"current-password\""))
-        }
-        try await TestServer.with { server in
-            let page = try await APIClient(server).send(.GET, "/verify-email?token=x")
-            #expect(page.status == 200 && !page.text.contains("type=\"password\""))
-        }
-    }
 }

@@ -96,14 +96,12 @@ struct PageBrowser: Sendable {
                 method, path, raw: form.map { Array(RelyingParty.encoded($0).utf8) }, headers: headers)
             for cookie in answer.headers["set-cookie"] {
                 let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
-                if pair.count == 2 {
-                    cookies[String(pair[0])] = String(pair[1])
-                    cookieLines[String(pair[0])] = cookie
-                }
+                cookies[String(pair[0])] = pair.count == 2 ? String(pair[1]) : nil
+                cookieLines[String(pair[0])] = cookie
             }
             let view = View(answer: answer, path: path)
             guard answer.status == 303, let next = answer.headers.first(name: "location"),
-                next.hasPrefix(Self.issuer + "/")
+                next.hasPrefix(Self.issuer + "/") || next.hasPrefix("/")
             else { return view }
             (method, path, form) = (.GET, Self.path(next), nil)
         }

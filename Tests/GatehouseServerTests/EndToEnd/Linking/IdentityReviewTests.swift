@@ -99,36 +99,4 @@ struct IdentityReviewTests {
             #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'review'") == 0)
         }
     }
-
-    @Test func `the server's own page changes nothing before its button is pressed`() async throws {
-        try await TestServer.linking { server, client in
-            let address = APIClient.newAddress()
-            let (person, identity) = try await client.victim(at: server, of: "eve", email: address)
-            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
-            let token = try await client.reviewToken(of: person.email, at: server)
-            for method in [HTTPMethod.GET, .HEAD, .GET] {
-                let page = try await client.send(method, "/review?token=\(token)")
-                #expect(page.status == 200, "\(page.text)")
-                guard method == .GET else { continue }
-                #expect(page.text.contains("Scripted (\(address))") && page.text.contains("name=\"\(identity)\""))
-                #expect(page.text.contains("<form method=\"post\" action=\"/review\">"))
-                #expect(!page.text.contains("<script"))
-                let policy = page.headers.first(name: "content-security-policy")
-                #expect(policy?.contains("form-action 'self'") == true)
-            }
-            try expectQuarantined(try await client.present(.somebody("eve")))
-            func press(_ fields: String) async throws -> APIClient.Answer {
-                try await client.send(
-                    .POST, "/review", raw: Array(fields.utf8),
-                    headers: ["content-type": "application/x-www-form-urlencoded", "origin": "null"])
-            }
-            #expect(try await press("token=\(token)&\(UUID().uuidString)=keep").status == 400)
-            #expect(try await press("token=x&\(identity)=keep").status == 401)
-            let saved = try await press("token=\(token)&\(identity)=keep")
-            #expect(saved.status == 200 && saved.text.contains("saved"), "\(saved.text)")
-            #expect(try await client.present(.somebody("eve"))["user"]["id"].string == person.uid)
-            #expect(try await client.send(.GET, "/review?token=\(token)").status == 401)
-            #expect(try await press("token=\(token)&\(identity)=keep").status == 401)
-        }
-    }
 }

@@ -1,0 +1,146 @@
+package import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// The pages of mailed links.
+///
+/// The browser keeps a link's token in a cookie, because URLs are logged and shown. The page's form is tied to that
+/// token, and only the form uses it, because mail scanners open links. The pages exist without an OpenID provider, too;
+/// with one they lead on to the authorization request that is open in the browser.
+package struct MailedLinks: Sendable {
+    package enum Purpose: String, Sendable, CaseIterable {
+        case verifyEmail = "verify-email"
+        case resetPassword = "reset-password"
+        case review
+    }
+
+    /// What a browser brings to a page.
+    package struct Visit: Sendable {
+        package let token: OpaqueToken
+        let client: Client
+        package let application: Application
+        package let openID: OpenID?
+
+        /// The OpenID provider of the application, and the browser's cookies.
+        package struct OpenID: Sendable {
+            package let issuer: Issuer
+            let browser: Authorization.Browser
+
+            package init(issuer: Issuer, browser: Authorization.Browser) {
+                (self.issuer, self.browser) = (issuer, browser)
+            }
+        }
+
+        package init(token: OpaqueToken, client: Client, application: Application, openID: OpenID?) {
+            (self.token, self.client, self.application, self.openID) = (token, client, application, openID)
+        }
+    }
+
+    package enum Outcome: Sendable {
+        /// The link has done what it was mailed for; `request` is the request that is open in the browser.
+        case done(request: String?)
+        /// The browser is signed in, and goes on with the request.
+        case proven(StepAnswer, request: String)
+    }
+
+    typealias Store = AuthorizationStore & SessionEndStore
+
+    let store: any Store
+    let steps: RequestSteps
+    let registration: Registration
+    let passwordReset: PasswordReset
+    let identityReview: IdentityReview
+    let limits: any RateLimiting
+    let opaque: any OpaqueTokens
+
+    // MARK: - Token and form
+
+    /// The token of a URL or a cookie; `nil` for a text that can be none.
+    package func token(_ text: String) -> OpaqueToken? { opaque.parse(text) }
+
+    /// The hidden field of the page's form.
+    package func formToken(of token: OpaqueToken, at purpose: Purpose) -> String {
+        form(of: token, at: purpose).text(showing: "")
+    }
+
+    package func isValid(_ formToken: String, of token: OpaqueToken, at purpose: Purpose) -> Bool {
+        form(of: token, at: purpose).isValid(formToken)
+    }
+
+    private func form(of token: OpaqueToken, at purpose: Purpose) -> FormToken {
+        FormToken(opaque: opaque, flow: token, path: purpose.rawValue)
+    }
+
+    // MARK: - Forms
+
+    /// Confirms a registration with the registered password, and signs in to the request that is open in the browser.
+    ///
+    /// Without such a request the page keeps no session.
+    package func verify(password: String?, _ visit: Visit) async throws -> Outcome {
+        let application = visit.application
+        try await limits.spend(.login, of: RateSubject(visit.client), in: application)
+        guard let password else { throw AccountsError.missingParameter("password") }
+        let request = try await openRequest(visit)
+        guard let request else {
+            let session = try await registration.verify(
+                visit.token.text, requiring: password, from: visit.client, in: application
+            ).session.grant
+            _ = try await store.endSession(
+                session.sessionID, of: session.uid, because: .signedOut, application: application.id)
+            return .done(request: nil)
+        }
+        let cookie = opaque.make()
+        let signedIn = try await registration.verify(
+            visit.token.text, requiring: password,
+            from: steps.proofs.client(under: cookie, remember: false, request), in: application)
+        let answer = try await steps.proceed(request, as: signedIn, under: cookie)
+        // The request may have ended in another tab meanwhile.
+        if case .fault = answer { return .done(request: nil) }
+        return .proven(answer, request: request.request)
+    }
+
+    /// Sets a new password, which ends every session of the account.
+    package func reset(to password: String?, _ visit: Visit) async throws -> Outcome {
+        try await spend("reset-password", visit)
+        guard let password else { throw AccountsError.missingParameter("password") }
+        try await passwordReset.reset(visit.token.text, to: password, from: visit.client, in: visit.application)
+        return .done(request: try await openRequest(visit)?.request)
+    }
+
+    /// The identities that the person keeps or removes.
+    package func identities(_ visit: Visit) async throws -> [Identity] {
+        try await identityReview.identities(for: visit.token.text, in: visit.application)
+    }
+
+    /// Keeps and removes identities, by their ids.
+    package func review(keeping keep: [String], removing remove: [String], _ visit: Visit) async throws -> Outcome {
+        try await spend("identities/review", visit)
+        let ids = try [("keep", keep), ("remove", remove)].map { field, texts in
+            try texts.map { text in
+                guard let id = UUID(uuidString: text) else {
+                    throw AccountsError.invalidParameter(field, reason: "names no identity")
+                }
+                return id
+            }
+        }
+        try await identityReview.review(
+            visit.token.text, keeping: ids[0], removing: ids[1], in: visit.application)
+        return .done(request: nil)
+    }
+
+    /// Counts a form like its call of the REST interface.
+    private func spend(_ call: String, _ visit: Visit) async throws {
+        let subject = RateSubject(visit.client, route: "POST /api/v1/auth/\(call)")
+        try await limits.spend(.general, of: subject, in: visit.application)
+    }
+
+    /// The newest request that is open in the browser.
+    private func openRequest(_ visit: Visit) async throws -> RequestSteps.Visit? {
+        guard let openID = visit.openID, let flow = openID.browser.flow.flatMap(opaque.parse),
+            let id = try await store.newestRequest(
+                of: flow.hash, at: openID.issuer.url, application: visit.application.id)
+        else { return nil }
+        return RequestSteps.Visit(
+            request: id, linked: nil, browser: openID.browser, client: visit.client, issuer: openID.issuer)
+    }
+}
