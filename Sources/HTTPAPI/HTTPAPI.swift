@@ -37,8 +37,12 @@ package struct HTTPAPI: Sendable {
         let steps = StepOperations(
             authorization: openID.authorization, steps: openID.steps, refusals: useCases.refusals)
         let links = MailedLinkOperations(links: openID.mailedLinks, refusals: useCases.refusals)
+        let start = inbox.map { _ in
+            StartOperations(guests: openID.guestVisits, signIn: operations.providers.guestSignIn(of: installed))
+        }
         let pages =
-            PageRoutes(inbox: inbox).endpoints + StepRoutes(operations: steps).endpoints
+            StartRoutes(development: start).endpoints + PageRoutes(inbox: inbox).endpoints
+            + StepRoutes(operations: steps).endpoints
             + MailedLinkRoutes(operations: links).endpoints
             + AccountPageRoutes(
                 operations: AccountPageOperations(pages: openID.accountPages, refusals: useCases.refusals)

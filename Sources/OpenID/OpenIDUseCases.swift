@@ -12,6 +12,7 @@ package struct OpenIDUseCases: Sendable {
     package let steps: RequestSteps
     package let accountPages: AccountPages
     package let mailedLinks: MailedLinks
+    package let guestVisits: GuestVisits
     package let grants: TokenGrants
     package let inspection: TokenInspection
     package let logout: Logout
@@ -46,6 +47,7 @@ package struct OpenIDUseCases: Sendable {
         mailedLinks = MailedLinks(
             store: store, steps: steps, registration: accounts.registration, passwordReset: accounts.passwordReset,
             identityReview: accounts.identityReview, limits: accounts.limits, opaque: opaque)
+        guestVisits = GuestVisits(authorization: authorization, steps: steps, opaque: opaque)
         grants = TokenGrants(store: store, issuing: issuing)
         inspection = TokenInspection(store: store, issuing: issuing, access: access, revocations: revocations)
         logout = Logout(store: store, issuing: issuing)

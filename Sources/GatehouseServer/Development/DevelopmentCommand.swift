@@ -2,6 +2,7 @@ internal import Accounts
 internal import ArgumentParser
 internal import Delivery
 internal import Foundation
+internal import HTTPAPI
 internal import Logging
 internal import Postgres
 internal import ProviderKit
@@ -57,14 +58,14 @@ struct Banner {
     let directory: String
     /// The path of the file with the key that signs custom tokens.
     let tokenKey: String
-    /// The PKCE verifier of the client `demo-app`.
-    let verifier = Digest.base64URL(SystemRandom.bytes(32))
 
     var text: String {
+        let example = ExampleRequest(issuer: "http://127.0.0.1:\(port)")
         let api = "http://127.0.0.1:\(port)/api/v1/auth"
         return """
 
             Gatehouse serves the application demo on http://127.0.0.1:\(port)
+              start      http://127.0.0.1:\(port), in a browser
               messages   http://127.0.0.1:\(port)/dev/inbox
               the API    http://127.0.0.1:\(port)/openapi.json
               database   \(directory)/postgres (delete \(directory) to start afresh)
@@ -91,23 +92,13 @@ struct Banner {
             Sign in to another app, the client demo-app: open this URL in a browser. It ends at an address that nothing
             serves; copy the code from there within a minute, and redeem it:
 
-              \(authorizeURL)
+              \(example.url)
 
-              CODE=...; curl -s http://127.0.0.1:\(port)/oauth/token -d grant_type=authorization_code \
-            -d client_id=demo-app -d redirect_uri=\(redirectURI) -d code_verifier=\(verifier) -d code=$CODE
+              \(example.redemption)
 
             Ctrl-C stops the server and its database.
 
             """
-    }
-
-    private var redirectURI: String { "http://127.0.0.1:3000/callback" }
-
-    /// Where the client `demo-app` sends a browser.
-    private var authorizeURL: String {
-        "http://127.0.0.1:\(port)/oauth/authorize?response_type=code&client_id=demo-app&redirect_uri=\(redirectURI)"
-            + "&scope=openid%20profile%20email%20offline_access&state=demo"
-            + "&code_challenge=\(CodeChallenge.s256(of: verifier))&code_challenge_method=S256"
     }
 
     /// A shell command that extracts a JSON member with `sed`, so that no JSON tool is needed.

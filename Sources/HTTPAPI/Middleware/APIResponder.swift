@@ -158,7 +158,7 @@ package struct APIResponder: HTTPResponder {
             let application = context.scope?.application
             let isForPeople =
                 application?.openID != nil && !ApplicationLookup.ownPath(of: request).hasPrefix("/api/")
-            if known.code == .notFound, isForPeople, request.headers[.accept]?.contains("text/html") == true {
+            if known.code == .notFound, isForPeople, request.takesPages {
                 return .step(.error(reason: "not_found", url: nil), status: .notFound, to: request, of: application)
             }
             return known.response()

@@ -49,6 +49,9 @@ struct ApplicationLookup {
 }
 
 extension Request {
+    /// Whether the client shows pages to a person.
+    var takesPages: Bool { headers[.accept]?.contains("text/html") == true }
+
     /// The host in lower case and without a port.
     var hostName: String {
         let authority = head.authority?.lowercased() ?? ""

@@ -20,6 +20,20 @@ struct ProviderOperations: Sendable {
         }
     }
 
+    /// Signs in as a new guest; `nil` if no provider of guests is installed.
+    func guestSignIn(of installed: [any Provider.Type]) -> StartOperations.GuestSignIn? {
+        func signIn<P: DirectProvider>(with type: P.Type) -> StartOperations.GuestSignIn? {
+            guard let credential = NoCredential() as? P.Credential else { return nil }
+            return { client, context in
+                try await useCases.signIn.signIn(
+                    with: credential, of: type, named: nil, ticket: nil, from: client, origin: context.request.origin,
+                    in: context.application)
+            }
+        }
+        let guests = installed.first { $0.kind == "anonymous" } as? any DirectProvider.Type
+        return guests.flatMap { signIn(with: $0) }
+    }
+
     /// Shares the limit of the provider's direct route.
     var signInWithNativeToken: Operation<ProviderInput<Ticketed<NativeToken>>, SignedIn> {
         Operation(

@@ -1,11 +1,29 @@
 package import Accounts
 internal import Foundation
+internal import OpenID
 internal import Pages
 internal import ProviderKit
 
 extension Page {
     /// The page for a browser whose redirect flow is unknown, so that the browser can't be sent back to the app.
     static var strandedFlow: Page { Page("sign-in-stranded") }
+
+    /// The start page of `gatehouse dev`.
+    static func start(_ start: StartOperations.Start, of application: ServedApplication) -> Page {
+        var values: [String: Any] = [
+            "application": application.application.name, "server": application.application.issuer,
+            "version": OpenAPIDocument.current,
+            "providers": application.application.providers.enabled.map {
+                ["name": $0.name, "displayName": $0.displayName]
+            },
+        ]
+        values["csrf"] = start.formToken
+        if start.issuer.settings.clients[ExampleRequest.client] != nil {
+            let example = ExampleRequest(issuer: application.application.issuer)
+            values["example"] = ["url": example.url, "redemption": example.redemption]
+        }
+        return Page("start", values, allowing: .form)
+    }
 
     /// The messages that `gatehouse dev` keeps; `server` is the address for the example call.
     ///

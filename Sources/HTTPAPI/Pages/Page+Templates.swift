@@ -7,10 +7,12 @@ extension Page {
         let nonce = PageNonce()
         let values = values.merging(["nonce": nonce.text]) { $1 }
         self.init(
-            html: Self.templates.render(values, withTemplate: template) ?? "", nonce: nonce, allowing: permissions)
+            html: Self.templates.render(values, withTemplate: template) ?? "", nonce: nonce, allowing: permissions,
+            // Without a referrer the browser would not name the origin of a form either.
+            referrerPolicy: permissions.contains(.form) ? "same-origin" : "no-referrer")
     }
 
-    /// The templates in the folder `Templates`: pages such as `verify-email`, and parts of pages.
+    /// The templates in the folder `Templates`: pages such as `inbox`, and parts of pages.
     private static let templates: MustacheLibrary = {
         let folder = "Pages/Templates/"
         var sources = ["page.css": style]

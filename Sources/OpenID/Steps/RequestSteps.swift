@@ -53,11 +53,17 @@ package struct RequestSteps: Sendable {
     }
 
     /// Goes on with the session that a proof outside the request's pages has opened under a new cookie of the browser.
+    ///
+    /// A new account is not welcomed: it is a guest's, or its name and password were chosen with the registration.
     func proceed(_ visit: Visit, as signedIn: SignedIn, under cookie: OpaqueToken) async throws -> StepAnswer {
         switch try await load(visit) {
-        case .fault(let fault): .fault(fault)
-        case .over(let state): .fault(state.over)
-        case .open(let state): try await proceed(.proven(signedIn, under: cookie), from: state, visit)
+        case .fault(let fault): return .fault(fault)
+        case .over(let state): return .fault(state.over)
+        case .open(let state):
+            let session = signedIn.session.grant.sessionID
+            guard var now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
+            now.progress = RequestProgress(provenBy: session, isNewAccount: false)
+            return try await proceed(now, as: session, visit, cookie: cookie)
         }
     }
 

@@ -61,6 +61,11 @@ import Testing
                 let asked = try await client.send(.GET, String(path))
                 let page = asked.headers.first(name: "location") ?? ""
                 #expect(page.hasPrefix(client.url + "/signin/"), "\(asked.status) \(page)")
+                let start = try await client.send(.GET, "/", headers: ["accept": "text/html"])
+                let link = try #require(start.text.firstMatch(of: /id="authorize" href="([^"]*)"/)?.output.1)
+                let example = link.replacing("&amp;", with: "&").dropFirst(client.url.count)
+                let begun = try await client.send(.GET, String(example)).headers.first(name: "location")
+                #expect(begun?.hasPrefix(client.url + "/signin/") == true, "\(start.text)")
                 let providers = try await client.get("/auth/providers")["providers"].array ?? []
                 let names = Set(providers.compactMap { $0["name"].string })
                 #expect(names == ["anonymous", "email", "phone", "custom", "carrier"])
