@@ -65,6 +65,8 @@ struct RequestState: Sendable {
     var present: PresentStep {
         switch progress.pending {
         case .arrival(let arrival, _)?: return .arrived(arrival)
+        // The session of the new account has ended meanwhile.
+        case .welcome? where candidate == nil: break
         case let pending?:
             guard let step = pending.step, pending.conflict == nil || isReadyToLink else { break }
             return .page(following(step == .secondProof && progress.challenge != nil ? .code : step))

@@ -77,6 +77,20 @@ struct SignUpPageTests {
         }
     }
 
+    @Test func `a new account whose session has ended signs in again`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            var browser = PageBrowser(server)
+            let welcome = try await signUp(APIClient.newAddress(), &browser, at: server)
+            try await server.execute("UPDATE sessions SET ended_at = now(), end_reason = 'revoked'")
+            let ended = try await browser.submit("save", ["displayName": "Ada"], of: welcome)
+            #expect(ended.step == "signup", "\(ended.text)")
+            let address = APIClient.newAddress()
+            let asked = try await browser.submit("code", ["identifier": address], of: ended)
+            let code = try await server.mailedCode(to: address)
+            #expect(try await browser.submit("verify", ["code": code], of: asked).step == "welcome")
+        }
+    }
+
     @Test func `prompt=create shows the page, also to somebody who is signed in`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let party = RelyingParty(server)
