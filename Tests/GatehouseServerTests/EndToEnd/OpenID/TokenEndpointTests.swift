@@ -210,6 +210,9 @@ struct TokenEndpointTests {
                 try await server.count("SELECT count(*) FROM refresh_tokens WHERE hash = $1", [.bytes(Array(hash))])
                     == 0)
             #expect(try await RelyingParty.public(server).refresh(token).isOAuthError(400, "invalid_grant"))
+            var neighbour = party
+            neighbour.client = "loose"
+            #expect(try await neighbour.refresh(token).isOAuthError(400, "invalid_grant"))
             #expect(try await party.refresh(person.refreshToken).isOAuthError(400, "invalid_grant"))
             let second = try await party.refresh(token, ["scope": "openid"])
             #expect(second.status == 200 && second["scope"] == "openid", "\(second.text)")
