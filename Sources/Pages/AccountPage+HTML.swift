@@ -37,7 +37,7 @@ extension AccountPage {
             }
         case .sessions(let sessions, let isKept):
             values.merge(list(sessions) { $0.values(in: language) }) { $1 }
-            values["hasOthers"] = sessions.contains { !$0.isCurrent }
+            values["hasOthers"] = sessions.contains { !$0.isCurrent && !$0.isOfCurrent }
             values["asksToKeep"] = isKept != nil
             values["isKept"] = isKept ?? false
         case .apps(let apps): values.merge(list(apps) { $0.values(in: language, text: text) }) { $1 }
@@ -69,8 +69,8 @@ extension AccountPage.Identity {
         let typed = typed.flatMap { $0.entry == id ? $0.text : nil }
         return [
             "id": id, "provider": provider.bounded, "place": address?.bounded ?? false,
-            "linked": language.day(linkedAt),
-            "used": lastUsedAt.map(language.day) ?? false, "isCurrent": isCurrent, "isBlocked": isBlocked,
+            "linked": language.text(of: linkedAt),
+            "used": lastUsedAt.map(language.text(of:)) ?? false, "isCurrent": isCurrent, "isBlocked": isBlocked,
             "isOnly": isOnly, "isEmail": change == .email, "isPhone": change == .phone, "isChangeable": change != nil,
             "isTyped": typed != nil, "typed": typed ?? "",
         ]
@@ -81,7 +81,7 @@ extension AccountPage.Session {
     fileprivate func values(in language: PageLanguage) -> [String: Any] {
         [
             "id": id, "device": device?.bounded ?? false, "app": app?.bounded ?? false, "place": address ?? false,
-            "began": language.day(createdAt), "seen": language.time(lastSeenAt), "isCurrent": isCurrent,
+            "began": language.text(of: createdAt), "seen": language.text(ofTime: lastSeenAt), "isCurrent": isCurrent,
         ]
     }
 }
@@ -89,8 +89,8 @@ extension AccountPage.Session {
 extension AccountPage.App {
     fileprivate func values(in language: PageLanguage, text: (String) -> String) -> [String: Any] {
         [
-            "id": id, "app": name.bounded, "given": language.day(grantedAt),
-            "used": lastUsedAt.map(language.time) ?? false, "place": lastAddress ?? false,
+            "id": id, "app": name.bounded, "given": language.text(of: grantedAt),
+            "used": lastUsedAt.map(language.text(ofTime:)) ?? false, "place": lastAddress ?? false,
             "scopes": scopes.prefix(AccountPage.longestList).map { scope in
                 switch scope {
                 case .resource(let words): words.bounded
@@ -103,7 +103,7 @@ extension AccountPage.App {
 
 extension AccountPage.Merge {
     fileprivate func values(in language: PageLanguage) -> [String: Any] {
-        ["id": id, "merged": language.day(mergedAt), "until": undoUntil.map(language.time) ?? false]
+        ["id": id, "merged": language.text(of: mergedAt), "until": undoUntil.map(language.text(ofTime:)) ?? false]
     }
 }
 
@@ -111,19 +111,6 @@ extension String {
     /// The beginning of a text that somebody else has chosen the length of.
     fileprivate var bounded: String {
         unicodeScalars.count <= 80 ? self : String(String.UnicodeScalarView(unicodeScalars.prefix(79))) + "…"
-    }
-}
-
-extension PageLanguage {
-    private var locale: Locale { Locale(identifier: self == .en ? "en_GB" : rawValue) }
-
-    func day(_ date: Date) -> String {
-        date.formatted(Date.FormatStyle(date: .long, time: .omitted, locale: locale, timeZone: .gmt))
-    }
-
-    /// Date and time; the person's time zone is not known.
-    func time(_ date: Date) -> String {
-        date.formatted(Date.FormatStyle(date: .long, time: .shortened, locale: locale, timeZone: .gmt)) + " UTC"
     }
 }
 

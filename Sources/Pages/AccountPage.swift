@@ -62,14 +62,16 @@ package struct AccountPage: Sendable {
         package let device, app: String?
         package let address: String?
         package let createdAt, lastSeenAt: Date
-        package let isCurrent: Bool
+        /// Whether it is this browser's own, and whether it is one of an app in this browser.
+        package let isCurrent, isOfCurrent: Bool
 
         package init(
             id: String, device: String?, app: String?, address: String?, createdAt: Date, lastSeenAt: Date,
-            isCurrent: Bool
+            isCurrent: Bool, isOfCurrent: Bool
         ) {
             (self.id, self.device, self.app, self.address) = (id, device, app, address)
             (self.createdAt, self.lastSeenAt, self.isCurrent) = (createdAt, lastSeenAt, isCurrent)
+            self.isOfCurrent = isOfCurrent
         }
     }
 

@@ -23,6 +23,13 @@ package enum PageLanguage: String, Sendable, CaseIterable {
 
     /// A day in words.
     func text(of date: Date) -> String {
-        date.formatted(Date.FormatStyle(date: .long, locale: Locale(identifier: rawValue), timeZone: .gmt))
+        date.formatted(Date.FormatStyle(date: .long, time: .omitted, locale: locale, timeZone: .gmt))
     }
+
+    /// A day in words, with the time; the person's time zone is not known.
+    func text(ofTime date: Date) -> String {
+        date.formatted(Date.FormatStyle(date: .long, time: .shortened, locale: locale, timeZone: .gmt)) + " UTC"
+    }
+
+    private var locale: Locale { Locale(identifier: self == .en ? "en_GB" : rawValue) }
 }

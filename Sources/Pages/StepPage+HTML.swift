@@ -181,8 +181,8 @@ extension StepPage {
                 templates?.render($0, ["application": application]) ?? ""
             }
         case .deleted(let receipt, let until):
-            var values: [String: Any] = ["receipt": receipt, "until": until.map(language.day) ?? false]
-            for name in ["title", "text"] { values[name] = templates?.render("account.deleted.\(name)", [:]) }
+            var values: [String: Any] = ["receipt": receipt, "until": until.map(language.text(of:)) ?? false]
+            for name in ["title", "text"] { values[name] = templates?.render("done.deleted.\(name)", [:]) }
             return values
         case .error(let reason, let url):
             var values: [String: Any] = ["error": reason]

@@ -72,7 +72,7 @@ struct StepPageTests {
             AccountPage.Session(
                 id: "s\(number)", device: device, app: number == 0 ? hostile : nil, address: "192.0.2.1",
                 createdAt: time,
-                lastSeenAt: time, isCurrent: number == 1)
+                lastSeenAt: time, isCurrent: number == 1, isOfCurrent: false)
         }
         let app = AccountPage.App(
             id: "app", name: hostile, scopes: [.standard("email", value: nil), .resource(hostile)], grantedAt: time,
@@ -172,11 +172,13 @@ struct StepPageTests {
 
     @Test func `dates are written as the language writes them`() {
         let date = Date(timeIntervalSince1970: 1_795_000_000)
-        #expect(PageLanguage.en.day(date) == "18 November 2026" && PageLanguage.de.day(date) == "18. November 2026")
-        #expect(PageLanguage.fr.day(date) == "18 novembre 2026")
-        #expect(PageLanguage.es.day(date) == "18 de noviembre de 2026")
-        #expect(PageLanguage.de.time(date).contains("18. November 2026"))
-        #expect(PageLanguage.de.time(date).hasSuffix("11:06 UTC"))
+        #expect(
+            PageLanguage.en.text(of: date) == "18 November 2026"
+                && PageLanguage.de.text(of: date) == "18. November 2026")
+        #expect(PageLanguage.fr.text(of: date) == "18 novembre 2026")
+        #expect(PageLanguage.es.text(of: date) == "18 de noviembre de 2026")
+        #expect(PageLanguage.de.text(ofTime: date).contains("18. November 2026"))
+        #expect(PageLanguage.de.text(ofTime: date).hasSuffix("11:06 UTC"))
     }
 
     @Test(arguments: PageLanguage.allCases)
@@ -251,7 +253,7 @@ struct StepPageTests {
     }
 
     @Test(arguments: [
-        (PageLanguage.en, "January 15, 2027"), (.de, "15. Januar 2027"), (.fr, "15 janvier 2027"),
+        (PageLanguage.en, "15 January 2027"), (.de, "15. Januar 2027"), (.fr, "15 janvier 2027"),
         (.es, "15 de enero de 2027"),
     ])
     func `dates are written in the page's language`(language: PageLanguage, text: String) {

@@ -71,7 +71,8 @@ extension AccountPage.Session {
         self.init(
             id: session.id.text, device: session.device,
             app: session.client.map { issuer.name(ofClient: $0, in: language) }, address: session.address,
-            createdAt: session.createdAt, lastSeenAt: session.lastSeenAt, isCurrent: session.id == account.session.id)
+            createdAt: session.createdAt, lastSeenAt: session.lastSeenAt, isCurrent: session.id == account.session.id,
+            isOfCurrent: session.browser == account.session.id)
     }
 }
 

@@ -48,10 +48,11 @@ extension ResponseShape<AccountPageOperations.Output> {
             switch answer {
             case .page(let page): return .account(page, at: issuer, context: context)
             case .reload(let isDone, let cookie):
-                let query = context.chosenLanguage.map { [("lang", $0.rawValue)] } ?? []
-                let all = query + (isDone ? [("done", "1")] : [])
-                let text = all.isEmpty ? "" : "?" + all.map { "\($0)=\($1)" }.joined(separator: "&")
-                return .seeOther(issuer.application.issuer + section.path + text).setting(cookie, of: issuer)
+                // A saved language counts from then on.
+                let language = isDone && section == .language ? nil : context.chosenLanguage
+                let query: KeyValuePairs<String, String?> = ["lang": language?.rawValue, "done": isDone ? "1" : nil]
+                return .seeOther((issuer.application.issuer + section.path).addingQuery(query))
+                    .setting(cookie, of: issuer)
             case .request(let id, let flow):
                 var response = Response.seeOther("\(issuer.application.issuer)/signin/\(id)")
                 response.headers[.setCookie] = issuer.setCookie("browser", to: flow)
@@ -72,7 +73,7 @@ extension ResponseShape<AccountPageOperations.Output> {
 extension OperationContext {
     /// The language that a link of the page has chosen.
     fileprivate var chosenLanguage: PageLanguage? {
-        let query = try? FormFields(request.request.uri.query ?? "")
+        let query = try? request.query
         return query?["lang"].flatMap(PageLanguage.init)
     }
 }
@@ -85,31 +86,17 @@ extension Response {
         let (request, application) = (context.request.request, context.scope.application)
         let language = PageLanguage(of: request, account: shown.account.locale, at: application)
         var section = AccountPage(shown, in: language, at: issuer)
-        let query = request.method == .get ? try? FormFields(request.uri.query ?? "") : nil
+        let query = try? context.request.query
         section.query = context.chosenLanguage.map { "?lang=\($0.rawValue)" } ?? ""
-        section.isDone = query?["done"] != nil
+        section.isDone = request.method == .get && query?["done"] != nil
         section.number = query?["page"].flatMap { Int($0) } ?? 1
         let problem = shown.problem.flatMap { APIError(any: $0) }
         var page = StepPage(.account(section), in: language, of: application)
         page.formToken = shown.formToken
-        page.problem = problem.map {
-            .init(
-                code: $0.code.rawValue, rule: shown.problem?.field ?? $0.details?["rule"]?.string,
-                retryAfter: $0.retryAfter)
-        }
+        page.problem = problem.map(StepPage.Problem.init)
         var response = Response.page(page.page, status: problem?.pageStatus ?? .ok)
         response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
         response.headers[.setCookie] = issuer.setCookie("browser", to: shown.flow)
         return response
-    }
-}
-
-extension Error {
-    /// The field of a form that the error is about.
-    fileprivate var field: String? {
-        switch self as? AccountsError {
-        case .invalidParameter(let name, _)?, .missingParameter(let name)?: name
-        default: nil
-        }
     }
 }

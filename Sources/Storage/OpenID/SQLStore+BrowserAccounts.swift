@@ -9,8 +9,8 @@ extension SQLStore: BrowserAccountStore {
     ///
     /// Expired ones are among them for a month, so that the person recognises the accounts.
     static let accountSessions: StaticString = """
-            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.idle, s.created_at, s.last_used_at, a.display_name,
-                   a.locale, a.created_at = s.created_at AS is_new,
+            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.idle, s.created_at, s.last_used_at,
+                   a.display_name, a.locale, a.created_at = s.created_at AS is_new,
         """
 
     static let ofBrowser: StaticString = """
