@@ -14,6 +14,8 @@ struct StepPageTests {
         (ways.identifier, ways.hasPassword, ways.sendsMail, ways.sendsTexts) = (hostile, true, true, true)
         (ways.asksToRemember, ways.canGoBack) = (true, true)
         (ways.offersSignUp, ways.offersReset) = (true, true)
+        ways.providers = [.init(name: hostile, displayName: hostile, url: "https://a.example/\(hostile)")]
+        ways.joining = hostile
         return ways
     }
 
@@ -32,6 +34,7 @@ struct StepPageTests {
         [
             .signIn(ways), .signUp(ways), .secondProof(ways), .secondProof(.init()), .forgot(hostile),
             .welcome(name: hostile, asksForPassword: true), .welcome(name: nil, asksForPassword: false),
+            .newOrLink(provider: hostile, mayOpenAccount: true), .newOrLink(provider: hostile, mayOpenAccount: false),
             .newPassword(account), .restore(until: Date(timeIntervalSince1970: 1_800_000_000)),
             .done(.resetSent, next: "https://a.example/\(hostile)"), .code(to: hostile), .reauthenticate(ways, account),
             .accounts([account, StepPage.Account(id: "id-2", name: nil, address: hostile, isSignedIn: false)]),

@@ -25,14 +25,15 @@ struct StepOperations: Sendable {
     var show: Operation<String, Output> {
         Operation("step.show", limits: .local) { context, request in
             let visit = try visit(request, context)
-            return (try await steps.show(visit), request, visit.issuer)
+            return (await recorded(try await steps.show(visit), context), request, visit.issuer)
         }
     }
 
     var leave: Operation<(request: String, provider: String), Output> {
         Operation("step.leave", limits: .client(.redirect)) { context, input in
             let visit = try visit(input.request, context)
-            return (try await steps.leave(for: input.provider, visit), input.request, visit.issuer)
+            let answer = try await steps.leave(for: input.provider, visit)
+            return (await recorded(answer, context), input.request, visit.issuer)
         }
     }
 
@@ -54,11 +55,16 @@ struct StepOperations: Sendable {
                 return (.fault(.forged), input.request, visit.issuer)
             }
             let answer = try await steps.submit(StepAction(input.form), formToken: input.form["csrf"] ?? "", visit)
-            if case .page(let step) = answer, let problem = step.problem {
-                await refusals.record(problem, by: nil, context)
-            }
-            return (answer, input.request, visit.issuer)
+            return (await recorded(answer, context), input.request, visit.issuer)
         }
+    }
+
+    /// Records the refusal that a page shows.
+    private func recorded(_ answer: StepAnswer, _ context: OperationContext) async -> StepAnswer {
+        if case .page(let step) = answer, let problem = step.problem {
+            await refusals.record(problem, by: nil, context)
+        }
+        return answer
     }
 
     private func visit(_ request: String, _ context: OperationContext) throws -> RequestSteps.Visit {

@@ -137,7 +137,7 @@ package struct Authorization: Sendable {
             let stored = try await store.request(
                 id.hash, of: parameters["client_id"] ?? "", at: issuer.url, broughtBy: flow.hash,
                 lifetime: issuer.settings.requestLifetime, application: issuer.application.id),
-            let client = issuer.client(of: stored.request)
+            let client = issuer.client(of: stored.request), client.own != .accountPages
         else { return .fault(.invalidRequestURI) }
         do {
             return try await decide(

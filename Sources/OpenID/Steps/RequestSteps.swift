@@ -67,29 +67,6 @@ package struct RequestSteps: Sendable {
         }
     }
 
-    /// Sends the browser to a provider's pages, from which it comes back to the present step.
-    package func leave(for provider: String, _ visit: Visit) async throws -> StepAnswer {
-        let state: RequestState
-        switch try await load(visit) {
-        case .fault(let fault): return .fault(fault)
-        case .over(let over): return .fault(over.over)
-        case .open(let open): state = open
-        }
-        do {
-            guard let redirect = try await arrivals.leave(for: provider, on: state, visit) else {
-                return try await use(ProviderArrival(provider: provider), of: state, visit)
-            }
-            return .provider(redirect)
-        } catch let problem where problem.isForPerson || problem as? ProviderError == .unavailable {
-            return try await show(problem, after: nil, at: state, visit)
-        }
-    }
-
-    /// Takes note of what a browser brings back from a provider.
-    package func note(_ arrived: PageReturn, at issuer: Issuer) async throws {
-        try await arrivals.note(arrived, at: issuer)
-    }
-
     /// Ends the request with `access_denied`.
     package func cancel(_ visit: Visit) async throws -> StepAnswer {
         switch try await load(visit) {
@@ -146,7 +123,7 @@ package struct RequestSteps: Sendable {
         }
     }
 
-    private func proceed(_ outcome: StepOutcome, from state: RequestState, _ visit: Visit) async throws -> StepAnswer {
+    func proceed(_ outcome: StepOutcome, from state: RequestState, _ visit: Visit) async throws -> StepAnswer {
         switch outcome {
         case .progressed(var state):
             state.progress.providerError = nil
@@ -173,27 +150,8 @@ package struct RequestSteps: Sendable {
         }
     }
 
-    /// Uses a proof from a provider's pages; a refusal is shown on the page that the request is at without it.
-    private func use(
-        _ arrival: ProviderArrival, of state: RequestState, _ visit: Visit
-    ) async throws -> StepAnswer {
-        do {
-            return try await proceed(try await arrivals.use(arrival, on: state, visit), from: state, visit)
-        } catch let problem where problem.isForPerson {
-            let cookie = proofs.cookie(after: arrival, visit)
-            if let answer = try await repeated(under: cookie, of: state, visit) { return answer }
-            var state = state
-            if case .arrival(_, let earlier)? = state.progress.pending {
-                state.progress.pending = earlier
-                // If another answer was quicker, its progress counts.
-                guard try await update(state, visit) else { return .reload(nil) }
-            }
-            return try await show(problem, after: nil, at: state, visit)
-        }
-    }
-
     /// Shows why a form was refused: with the form, or on the page of the decision that the refusal asks for.
-    private func show(
+    func show(
         _ problem: any Error, after action: StepAction?, at state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer {
         var state = state
@@ -242,7 +200,7 @@ package struct RequestSteps: Sendable {
             under: proofs.cookie(after: action, formToken: formToken, visit), by: action, of: state, visit)
     }
 
-    private func repeated(
+    func repeated(
         under cookie: OpaqueToken, by action: StepAction? = nil, of state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer? {
         guard var now = try await reload(state, visit, under: cookie) else { return nil }
@@ -267,7 +225,7 @@ package struct RequestSteps: Sendable {
         return try await settle(state, visit, cookie: cookie)
     }
 
-    private func update(_ state: RequestState, _ visit: Visit) async throws -> Bool {
+    func update(_ state: RequestState, _ visit: Visit) async throws -> Bool {
         var stored = state.visit.stored
         stored.progress = state.progress
         return try await store.update(stored, application: visit.issuer.application.id)
@@ -323,9 +281,9 @@ extension RequestSteps {
 // MARK: - State
 
 extension RequestSteps {
-    private enum Loaded { case open(RequestState), over(RequestState), fault(StepFault) }
+    enum Loaded { case open(RequestState), over(RequestState), fault(StepFault) }
 
-    private func load(_ visit: Visit) async throws -> Loaded {
+    func load(_ visit: Visit) async throws -> Loaded {
         guard let id = opaque.parse(visit.request), let flow = visit.browser.flow.flatMap(opaque.parse),
             let stored = try await store.visit(
                 id.hash, browser: flow.hash, sessions: visit.browser.sessions.flatMap(opaque.parse)?.hash,

@@ -15,6 +15,8 @@ extension SQLStore {
         """)
 
     /// The flow's session is the browser's until the code is redeemed, and must be live then.
+    ///
+    /// A request ends as in `storeCode`.
     private static let storeHandover = Statement(
         .write,
         """
@@ -23,7 +25,7 @@ extension SQLStore {
              WHERE application_id = $1 AND id = $2 AND kind = 'browser' AND ended_at IS NULL AND expires_at > now()
                AND (idle IS NULL OR last_used_at > now() - idle)
         ), finished AS (
-            UPDATE authorization_requests SET expires_at = now()
+            UPDATE authorization_requests SET expires_at = now() - interval '1 minute'
              WHERE application_id = $1 AND hash = $3 AND expires_at > now() AND EXISTS (SELECT 1 FROM live)
             RETURNING hash
         )
@@ -32,7 +34,7 @@ extension SQLStore {
                 code_hash, sealed_evidence, marks, session_id)
         SELECT $1, $4, $5, $6, $7, $8, now() + $9::interval, now(), $10, $11, $12, live.id
           FROM live
-         WHERE $3::bytea IS NULL OR EXISTS (SELECT 1 FROM finished)
+         WHERE $3 = ''::bytea OR EXISTS (SELECT 1 FROM finished)
         """)
 
     package func store(
@@ -47,7 +49,7 @@ extension SQLStore {
         let sealed = try sealing.seal(
             Array(JSONEncoder().encode(evidence)), at: .evidence(application: application, state: state))
         let binds: [Bind] = [
-            .application(application), .uuid(session), .bytes(request), .bytes(state), .text(provider),
+            .application(application), .uuid(session), .bytes(request ?? []), .bytes(state), .text(provider),
             .text(destination.redirectURI), .text(destination.appState), .text(destination.codeChallenge),
             .interval(handover.lifetime), .bytes(handover.code.hash), .bytes(sealed),
             .bytesArray([sealing.mark(of: evidence.providerUid, at: provider)]),

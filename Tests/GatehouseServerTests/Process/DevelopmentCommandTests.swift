@@ -68,7 +68,7 @@ import Testing
                 #expect(begun?.hasPrefix(client.url + "/signin/") == true, "\(start.text)")
                 let providers = try await client.get("/auth/providers")["providers"].array ?? []
                 let names = Set(providers.compactMap { $0["name"].string })
-                #expect(names == ["anonymous", "email", "phone", "custom", "carrier"])
+                #expect(names == ["anonymous", "email", "phone", "custom", "carrier", "hosted"])
                 let key = directory.path(".gatehouse/custom-token-key.pem")
                 let mode = try FileManager.default.attributesOfItem(atPath: key)[.posixPermissions] as? Int
                 #expect(mode == 0o600)

@@ -1,6 +1,7 @@
 import Accounts
 import Foundation
 import NIOHTTP1
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer
@@ -44,6 +45,12 @@ struct PageBrowser: Sendable {
                 let actions = String(form.output.1).matches(of: /<button name="action" value="([\w-]+)"/)
                 return (fields, actions.map { String($0.output.1) })
             }
+        }
+
+        /// Where a link of the page leads, by its id.
+        func link(_ id: String) -> String? {
+            text.matches(of: /<a id="([^"]*)" href="([^"]*)"/).first { $0.output.1 == id }
+                .map { String($0.output.2).unescapedHTML }
         }
 
         func accepts(_ action: String) -> Bool { forms.contains { $0.actions.contains(action) } }
@@ -117,6 +124,25 @@ extension PageBrowser {
     /// Begins an authorization request, and shows where it leads.
     mutating func begin(_ party: RelyingParty, _ parameters: [String: String] = [:]) async throws -> View {
         try await open("/oauth/authorize?\(RelyingParty.encoded(party.parameters(parameters)))")
+    }
+
+    /// Follows the link of a page to a provider, up to the provider's own page.
+    mutating func follow(_ provider: String, of view: View) async throws -> View {
+        let link = try #require(view.link("with-\(provider)"), "no link to \(provider): \(view.status) \(view.text)")
+        return try await open(link)
+    }
+
+    /// Comes back from a provider's page with these parameters, to the page where it leads.
+    mutating func comeBack(from away: View, _ parameters: [String: String]) async throws -> View {
+        let url = try #require(away.target.flatMap { URLComponents(string: $0) }, "\(away.status) \(away.text)")
+        let callback = try #require(url.query("callback") ?? url.query("redirect_uri"), "\(url)")
+        let all = ["state": url.query("state") ?? ""].merging(parameters) { $1 }
+        return try await open("\(callback)?\(RelyingParty.encoded(all))")
+    }
+
+    /// Follows the link to `ScriptedProvider`, and comes back with the evidence.
+    mutating func present(_ evidence: VerifiedIdentity, at view: View) async throws -> View {
+        try await comeBack(from: follow("scripted", of: view), ["code": evidence.proof])
     }
 
     /// Signs in with a password at the page of a request.
