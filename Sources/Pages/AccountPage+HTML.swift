@@ -26,8 +26,9 @@ extension AccountPage {
             values["isImpossible"] = password == .impossible
             values["hasPassword"] = password == .change
             values["isAboutNew"] = password == .new || ["TOO_WEAK_PASSWORD", "MISSING_PARAMETER"].contains(problem)
-        case .identities(let identities, let code):
+        case .identities(let identities, let addable, let code):
             let isOnly = identities.count == 1
+            values["addable"] = addable.map { ["id": $0.id, "provider": $0.name] }
             values.merge(list(identities) { $0.values(in: language, isOnly: isOnly, typed: typed) }) { $1 }
             values["code"] = code.map {
                 [

@@ -7,7 +7,7 @@ package struct AccountPage: Sendable {
         /// The tag of the account's language.
         case language(String?)
         case password(Password)
-        case identities([Identity], code: Code?)
+        case identities([Identity], addable: [Provider], code: Code?)
         /// `isKept` says whether this browser stays signed in; `nil` if the person cannot choose that.
         case sessions([Session], isKept: Bool?)
         case apps([App])
@@ -44,6 +44,13 @@ package struct AccountPage: Sendable {
             (self.id, self.provider, self.address, self.linkedAt) = (id, provider, address, linkedAt)
             (self.lastUsedAt, self.isCurrent, self.isBlocked, self.change) = (lastUsedAt, isCurrent, isBlocked, change)
         }
+    }
+
+    /// A provider of which an identity can be added.
+    package struct Provider: Sendable {
+        package let id, name: String
+
+        package init(id: String, name: String) { (self.id, self.name) = (id, name) }
     }
 
     /// A code that was sent to a new address, and the hidden fields that its form returns.

@@ -83,7 +83,8 @@ struct StepPageTests {
         let merges = [time, nil].map { AccountPage.Merge(id: "m", mergedAt: time, undoUntil: $0) }
         let contents: [AccountPage.Section] = [
             .overview, .name, .language("de"), .password(.new), .password(.change), .password(.impossible),
-            .identities(identities, code: nil), .identities(Array(identities.prefix(1)), code: code),
+            .identities(identities, addable: [.init(id: "google", name: hostile)], code: nil),
+            .identities(Array(identities.prefix(1)), addable: [], code: code),
             .sessions(sessions, isKept: true), .apps([]), .apps([app]), .merges([]), .merges(merges), .data,
         ]
         return contents.map { content in

@@ -53,6 +53,11 @@ package struct ConfiguredProvider: Sendable {
         (provider as? any ChallengeProvider).flatMap { Address.Kind(rawValue: Swift.type(of: $0).targetField) }
     }
 
+    /// Whether the provider recognises the person by what the network has added to a request.
+    package func recognises(_ origin: RequestOrigin) -> Bool {
+        (try? (provider as? any GatewayProvider)?.evidence(in: origin)) != nil
+    }
+
     package func canSignIn(with identity: Identity) -> Bool {
         guard mode == .open || mode == .existing, offersSignIn, !identity.isGuest, !identity.isQuarantined else {
             return false
@@ -91,11 +96,15 @@ package struct ProviderRegistry: Sendable {
 
     /// The providers that recognise the person by what the network has added to a request.
     package func recognising(_ origin: RequestOrigin) -> [ConfiguredProvider] {
-        enabled.filter { provider in
-            guard provider.mode != .linkOnly, let gateway = provider.provider as? any GatewayProvider else {
-                return false
-            }
-            return (try? gateway.evidence(in: origin)) != nil
+        enabled.filter { $0.mode != .linkOnly && $0.recognises(origin) }
+    }
+
+    /// The providers of which pages can link an identity: by a code, at their own pages, or by the network.
+    package func linkable(in origin: RequestOrigin) -> [ConfiguredProvider] {
+        configured.filter { provider in
+            provider.mode != .off
+                && (provider.addressKind != nil || provider.provider is any RedirectProvider
+                    || provider.recognises(origin))
         }
     }
 

@@ -6,10 +6,10 @@ internal import ProviderKit
 
 extension AccountPage {
     /// What the page of a section shows.
-    init(_ shown: ShownAccount, in language: PageLanguage, at issuer: Issuer) {
+    init(_ shown: ShownAccount, in language: PageLanguage, at issuer: Issuer, origin: RequestOrigin) {
         let url = issuer.application.issuer
         self.init(
-            Section(shown, in: language, at: issuer), of: StepPage.Account(shown.account),
+            Section(shown, in: language, at: issuer, origin: origin), of: StepPage.Account(shown.account),
             isGuest: shown.account.session.isGuest,
             sections: issuer.sections.filter { $0 != .overview }.map(\.rawValue),
             base: url + AccountSection.overview.path, signOut: "\(url)/oauth/logout")
@@ -18,7 +18,7 @@ extension AccountPage {
 }
 
 extension AccountPage.Section {
-    fileprivate init(_ shown: ShownAccount, in language: PageLanguage, at issuer: Issuer) {
+    fileprivate init(_ shown: ShownAccount, in language: PageLanguage, at issuer: Issuer, origin: RequestOrigin) {
         let (account, providers) = (shown.account, issuer.application.providers)
         switch shown.content {
         case .overview: self = .overview
@@ -34,7 +34,9 @@ extension AccountPage.Section {
                         identity: $0.identity.text, challenge: $0.challenge, address: $0.address, formToken: token)
                 }
             }
-            self = .identities(identities.map { AccountPage.Identity($0, of: providers) }, code: code)
+            let addable = providers.linkable(in: origin).map { AccountPage.Provider(id: $0.name, name: $0.displayName) }
+            self = .identities(
+                identities.map { AccountPage.Identity($0, of: providers) }, addable: addable, code: code)
         case .sessions(let sessions):
             let isAsked = issuer.settings.browserSessions.remember == .ask
             self = .sessions(

@@ -49,7 +49,8 @@ struct AccountPageOperations: Sendable {
         guard issuer.sections.contains(section) else { throw APIError.nothingHere }
         return AccountPages.Visit(
             section: section, browser: issuer.browser(of: context.request),
-            lastUsed: issuer.lastUsedAccount(of: context.request), client: context.client, issuer: issuer)
+            lastUsed: issuer.lastUsedAccount(of: context.request), client: context.client, issuer: issuer,
+            origin: context.request.origin)
     }
 }
 
@@ -92,6 +93,7 @@ extension AccountAction {
         case (.language, "save"): self = .read(in: fields["lang"].flatMap(PageLanguage.init)?.rawValue)
         case (.password, "save"):
             self = .changePassword(to: fields["password"], current: fields["currentPassword"])
+        case (.identities, "add"): self = .add(provider: fields["provider"])
         case (.identities, "remove"): self = .remove(identity: id)
         case (.identities, "address"): self = .changeAddress(of: id, to: fields["address"])
         case (.identities, "verify"):

@@ -85,7 +85,7 @@ extension Response {
     ) -> Response {
         let (request, application) = (context.request.request, context.scope.application)
         let language = PageLanguage(of: request, account: shown.account.locale, at: application)
-        var section = AccountPage(shown, in: language, at: issuer)
+        var section = AccountPage(shown, in: language, at: issuer, origin: context.request.origin)
         let query = try? context.request.query
         section.query = context.chosenLanguage.map { "?lang=\($0.rawValue)" } ?? ""
         section.isDone = request.method == .get && query?["done"] != nil

@@ -10,6 +10,8 @@ struct AccountForm: Sendable {
         case sent(SentAddressCode)
         case answer(AccountAnswer)
         case otherAccount
+        /// The person goes on at an authorization request.
+        case begins(ClientRequest)
     }
 
     let account: BrowserAccount
@@ -40,6 +42,13 @@ struct AccountForm: Sendable {
             try await requireRecent()
             try await useCases.passwordChange.change(
                 to: try required(password, "password"), current: current, by: principal, from: visit.client)
+        case (.identities, .add(let name)):
+            let provider = try issuer.application.providers.named(try required(name, "provider"))
+            guard issuer.application.providers.linkable(in: visit.origin).contains(where: { $0.name == provider.name })
+            else {
+                throw AccountsError.unsupportedProvider(provider.name)
+            }
+            return .begins(.linking(provider.name, to: account, at: issuer))
         case (.identities, .remove(let id)): return try await remove(id)
         case (.identities, .changeAddress(let id, let address)):
             return .sent(try await changeAddress(of: id, to: address))

@@ -1,6 +1,6 @@
 package import Accounts
 internal import Foundation
-internal import ProviderKit
+package import ProviderKit
 
 /// The pages on which people see and change their accounts.
 ///
@@ -17,10 +17,14 @@ package struct AccountPages: Sendable {
         package let lastUsed: String?
         package let client: Client
         package let issuer: Issuer
+        /// What providers may use of the HTTP request.
+        package let origin: RequestOrigin
 
         package init(
-            section: AccountSection, browser: Authorization.Browser, lastUsed: String?, client: Client, issuer: Issuer
+            section: AccountSection, browser: Authorization.Browser, lastUsed: String?, client: Client, issuer: Issuer,
+            origin: RequestOrigin
         ) {
+            self.origin = origin
             (self.section, self.browser, self.lastUsed) = (section, browser, lastUsed)
             (self.client, self.issuer) = (client, issuer)
         }
@@ -63,6 +67,7 @@ package struct AccountPages: Sendable {
             case .sent(let code): return .page(try await page(of: account, visit, sent: code))
             case .answer(let answer): return answer
             case .otherAccount: return try await begin([.selectAccount], visit)
+            case .begins(let request): return try await begin(request, for: account, visit)
             }
         } catch AccountsError.tokenTooOld {
             return try await begin([.login], for: account, visit)
@@ -96,11 +101,17 @@ package struct AccountPages: Sendable {
     private func begin(
         _ prompts: Set<ClientRequest.Prompt>, for account: BrowserAccount? = nil, _ visit: Visit
     ) async throws -> AccountAnswer {
-        try await useCases.limits.spend(.authorize, of: RateSubject(visit.client), in: visit.issuer.application)
         var request = ClientRequest(
             clientID: OwnClient.accountPages.rawValue,
             returnAddress: ReturnAddress(redirectURI: visit.issuer.url + visit.section.path), scopes: ["openid"])
         (request.prompts, request.subject) = (prompts, account?.session.uid.text)
+        return try await begin(request, for: account, visit)
+    }
+
+    private func begin(
+        _ request: ClientRequest, for account: BrowserAccount?, _ visit: Visit
+    ) async throws -> AccountAnswer {
+        try await useCases.limits.spend(.authorize, of: RateSubject(visit.client), in: visit.issuer.application)
         let (id, flow) = try await store.open(
             request, for: account?.session.id, in: visit.browser, at: visit.issuer, by: opaque)
         return .request(id, flow: flow)

@@ -44,6 +44,8 @@ package enum AccountAction: Sendable {
     /// Chooses the language by its tag; `nil` for one that the pages do not have.
     case read(in: String?)
     case changePassword(to: String?, current: String?)
+    /// Links an identity of a provider.
+    case add(provider: String?)
     case remove(identity: UUID?)
     case changeAddress(of: UUID?, to: String?)
     case verify(SentAddressCode?, code: String?)

@@ -129,7 +129,7 @@ extension RequestState {
     var changesAccounts: Bool { isLinking || progress.pending?.conflict != nil }
 
     /// Whether the form with this action links an identity or ends a conflict.
-    func links(by action: StepAction?) -> Bool {
+    func links(by action: StepAction) -> Bool {
         switch action {
         case .switchAccount, .merge: true
         case .verify: progress.challenge?.isOfLink == true

@@ -26,7 +26,7 @@ struct ProviderArrivals: StepActions {
         guard provider.mode != .linkOnly || isLinking else {
             throw AccountsError.providerDisabled(LinkingRule.providerLinkOnly.refusal)
         }
-        if application.providers.recognising(visit.origin).contains(where: { $0.name == provider.name }) { return nil }
+        if provider.recognises(visit.origin) { return nil }
         let account = isLinking ? state.candidate : state.reauthenticated
         return try await redirects.begin(
             fromPageOf: visit.request, with: name, by: account?.principal(in: application),
@@ -182,9 +182,15 @@ extension RequestState {
         return account(at: .reauthenticate)
     }
 
+    /// Whether the proof that has arrived is for a link.
+    var linksArrival: Bool {
+        guard case .arrival(let arrival, _)? = progress.pending else { return false }
+        return withoutArrival.links(arrival.provider)
+    }
+
     /// Whether the request links an identity of the provider to an account.
     fileprivate func links(_ provider: String) -> Bool {
-        guard request.linksProvider?.hasSameBytes(as: provider) == true else { return false }
+        guard isLinking, request.linksProvider?.hasSameBytes(as: provider) == true else { return false }
         return reauthenticated == nil
     }
 }

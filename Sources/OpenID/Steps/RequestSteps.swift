@@ -212,7 +212,7 @@ package struct RequestSteps: Sendable {
         if now.progress.proven != proven.session.id {
             now.progress = RequestProgress(provenBy: proven.session.id, isNewAccount: proven.isNew)
         }
-        if state.links(by: action) { now.progress.hasLinked = true }
+        if action.map(state.links(by:)) ?? state.linksArrival { now.progress.hasLinked = true }
         return try await proceed(now, as: proven.session.id, visit, cookie: cookie)
     }
 
