@@ -114,6 +114,11 @@ struct StepPageTests {
         }
     }
 
+    @Test func `no text has the name of a template, which would be included instead`() {
+        let templates = EmbeddedFiles.all.keys.compactMap { $0.firstMatch(of: /Templates\/(.*)\.html/)?.output.1 }
+        #expect(templates.count > 15 && templates.allSatisfy { PageTemplates.texts(of: .en)[String($0)] == nil })
+    }
+
     @Test(arguments: PageLanguage.allCases)
     func `every step has a title, its machine name and all its texts`(language: PageLanguage) throws {
         for step in Self.steps {
