@@ -21,15 +21,19 @@ package enum PageLanguage: String, Sendable, CaseIterable {
         self = tags.compactMap { PageLanguage(rawValue: $0) }.first ?? .en
     }
 
-    /// A day in words.
-    func text(of date: Date) -> String {
-        date.formatted(Date.FormatStyle(date: .long, time: .omitted, locale: locale, timeZone: .gmt))
-    }
+    /// A day in words, which no line break divides.
+    func text(of date: Date) -> String { text(of: date, date: .long, time: .omitted) }
 
-    /// A day in words, with the time; the person's time zone is not known.
+    /// A day and a time; the person's time zone is not known.
     func text(ofTime date: Date) -> String {
-        date.formatted(Date.FormatStyle(date: .long, time: .shortened, locale: locale, timeZone: .gmt)) + " UTC"
+        "\(text(of: date)), \(text(of: date, date: .omitted, time: .shortened))\u{A0}UTC"
     }
 
-    private var locale: Locale { Locale(identifier: self == .en ? "en_GB" : rawValue) }
+    private func text(
+        of value: Date, date: Date.FormatStyle.DateStyle, time: Date.FormatStyle.TimeStyle
+    ) -> String {
+        let locale = Locale(identifier: self == .en ? "en_GB" : rawValue)
+        return value.formatted(Date.FormatStyle(date: date, time: time, locale: locale, timeZone: .gmt))
+            .replacing(" ", with: "\u{A0}")
+    }
 }

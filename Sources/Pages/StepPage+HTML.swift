@@ -70,14 +70,18 @@ extension StepPage {
         values["client"] = client
         values["csrf"] = formToken
         values["cancel"] = cancel
-        if let problem { values["problem"] = ["code": problem.code, "text": text(of: problem)] }
+        if let problem {
+            let parts = text(of: problem).split(separator: " • ").map(String.init)
+            values["problem"] = ["code": problem.code, "text": parts.first ?? "", "remedies": Array(parts.dropFirst())]
+        }
         (values["ownLogo"], values["accent"], values["darkAccent"]) = (logo, accent, darkAccent)
         values["links"] = shownLinks
         values["hasLinks"] = !shownLinks.isEmpty
         return values.merging(stepValues) { $1 }
     }
 
-    /// The text of the problem's rule, of its reasons, of the problem at this step, or of its code.
+    /// The text of the problem's rule, of its reasons, of the problem at this step, or of its code; each remedy among
+    /// several is after a bullet.
     private func text(of problem: Problem) -> String {
         let minutes = problem.retryAfter.map { max(1, ($0 + 59) / 60) }
         let shown: [String: Any] = ["minutes": minutes ?? 1, "application": application]

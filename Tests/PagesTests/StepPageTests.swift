@@ -179,15 +179,15 @@ struct StepPageTests {
         #expect(!StepPage(.signOut([]), in: language, of: "a").page.html.contains("<footer>"))
     }
 
-    @Test func `dates are written as the language writes them`() {
+    @Test func `dates are written as the language writes them, on one line`() {
         let date = Date(timeIntervalSince1970: 1_795_000_000)
-        #expect(
-            PageLanguage.en.text(of: date) == "18 November 2026"
-                && PageLanguage.de.text(of: date) == "18. November 2026")
-        #expect(PageLanguage.fr.text(of: date) == "18 novembre 2026")
-        #expect(PageLanguage.es.text(of: date) == "18 de noviembre de 2026")
-        #expect(PageLanguage.de.text(ofTime: date).contains("18. November 2026"))
-        #expect(PageLanguage.de.text(ofTime: date).hasSuffix("11:06 UTC"))
+        for (language, text) in [
+            (PageLanguage.en, "18 November 2026"), (.de, "18. November 2026"), (.fr, "18 novembre 2026"),
+            (.es, "18 de noviembre de 2026"),
+        ] {
+            #expect(language.text(of: date) == text.replacing(" ", with: "\u{A0}"))
+            #expect(language.text(ofTime: date) == language.text(of: date) + ", 11:06\u{A0}UTC")
+        }
     }
 
     @Test(arguments: PageLanguage.allCases)
@@ -265,9 +265,13 @@ struct StepPageTests {
         (PageLanguage.en, "15 January 2027"), (.de, "15. Januar 2027"), (.fr, "15 janvier 2027"),
         (.es, "15 de enero de 2027"),
     ])
-    func `dates are written in the page's language`(language: PageLanguage, text: String) {
-        let page = Self.page(.restore(until: Date(timeIntervalSince1970: 1_800_000_000)), in: language)
-        #expect(page.page.html.contains(text))
+    func `dates are written in the page's language, and no line break divides them`(
+        language: PageLanguage, text: String
+    ) {
+        let date = Date(timeIntervalSince1970: 1_800_000_000)
+        let day = text.replacing(" ", with: "\u{A0}")
+        #expect(Self.page(.restore(until: date), in: language).page.html.contains(day))
+        #expect(language.time(date) == "\(day), 08:00\u{A0}UTC")
     }
 
     @Test func `a problem has the text of its reasons, of its rule, of its page or of its code`() {

@@ -170,7 +170,7 @@ struct AccountPageTests {
             let tokens = try await spa.redeem(spa.code(cookie: browser.cookieHeader))
             let page = try await browser.open("/account/apps?lang=de")
             #expect(page.text.contains("<strong>Galerie</strong>") && page.text.contains("E-Mail-Adresse sehen"))
-            #expect(page.text.contains(" UTC · 127.0.0.1"))
+            #expect(page.text.contains("\u{A0}UTC · 127.0.0.1"))
             let revoked = try await browser.submit("revoke", of: page)
             #expect(revoked.status == 200 && revoked.text.contains("<html lang=\"de\">") && !revoked.accepts("revoke"))
             #expect(try await spa.userInfo(tokens["access_token"].string ?? "").isOAuthError(401, "invalid_token"))
