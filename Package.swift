@@ -186,8 +186,9 @@ let package = Package(
             of: [
                 "GatehouseServer", "GatehouseBench", "GatehouseTesting", "AnonymousProvider", "AppleProvider",
                 "CustomTokenProvider", "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider",
-                "PhoneProvider", "Accounts", "Delivery", "HTTPAPI", "Migrations", "Outbound", "Passwords", "Postgres",
-                "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle, .nioCore,
+                "PhoneProvider", "Accounts", "Delivery", "HTTPAPI", "Migrations", "Outbound", "Pages", "Passwords",
+                "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle,
+                .nioCore,
                 .nioHTTP1, .httpClient, .crypto,
             ]),
     ],

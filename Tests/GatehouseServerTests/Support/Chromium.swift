@@ -4,7 +4,8 @@ import Testing
 
 /// Debian's Chromium without a window, driven by the DevTools protocol over two pipes.
 ///
-/// The issuer of the tests, `http://127.0.0.1:1`, leads to the server; the hosts of clients are unknown.
+/// The issuer of the tests, `http://127.0.0.1:1`, leads to the server, if there is one; the hosts of clients are
+/// unknown.
 final class Chromium: Sendable {
     static let path = "/usr/bin/chromium"
     static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
@@ -22,11 +23,11 @@ final class Chromium: Sendable {
         var buffer: [UInt8] = []
     }
 
-    init(_ server: TestServer) throws {
+    init(_ server: TestServer?) throws {
         profile = FileManager.default.temporaryDirectory.appending(path: "chromium-\(UUID().uuidString)")
         (process, commands, replies) = (Process(), Pipe(), Pipe())
         process.executableURL = URL(filePath: "/bin/sh")
-        let port = URLComponents(string: server.url)?.port ?? 0
+        let port = server.flatMap { URLComponents(string: $0.url)?.port } ?? 1
         let arguments = [
             Self.path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             "--remote-debugging-pipe",
@@ -40,7 +41,7 @@ final class Chromium: Sendable {
     }
 
     /// Opens a tab and runs the body in it.
-    static func with(_ server: TestServer, _ body: (Chromium) async throws -> Void) async throws {
+    static func with(_ server: TestServer? = nil, _ body: (Chromium) async throws -> Void) async throws {
         let browser = try Chromium(server)
         defer { browser.end() }
         let target = try await browser.call("Target.createTarget", ["url": "about:blank"])
@@ -69,11 +70,24 @@ final class Chromium: Sendable {
         }
     }
 
-    /// The value of an expression; `null` while the page is replaced.
+    /// The value of an expression, or of its promise; `null` while the page is replaced.
     func evaluate(_ expression: String) async throws -> JSONValue {
         let evaluated = try await call(
-            "Runtime.evaluate", ["expression": .string(expression), "returnByValue": true])
+            "Runtime.evaluate",
+            ["expression": .string(expression), "returnByValue": true, "awaitPromise": true])
         return evaluated["result"]["value"]
+    }
+
+    /// Shows HTML in a window of the width, on light or on dark ground, within the document of the tab: scripts that
+    /// were evaluated there remain.
+    func show(_ html: String, width: Int, dark: Bool) async throws {
+        _ = try await call(
+            "Emulation.setDeviceMetricsOverride",
+            ["width": .integer(Int64(width)), "height": 800, "deviceScaleFactor": 1, "mobile": false])
+        let scheme: JSONValue = ["name": "prefers-color-scheme", "value": dark ? "dark" : "light"]
+        _ = try await call("Emulation.setEmulatedMedia", ["features": [scheme]])
+        let frame = try await call("Page.getFrameTree")["frameTree"]["frame"]["id"]
+        _ = try await call("Page.setDocumentContent", ["frameId": frame, "html": .string(html)])
     }
 
     /// Waits until the page shows a step.

@@ -10,13 +10,20 @@ struct PythonPrograms: Sendable {
     /// The path of an installed program.
     func path(_ name: String) -> String { directory.appending(path: "bin/\(name)").path }
 
+    /// The path of a file that a package has installed.
+    func path(inPackages name: String) throws -> String {
+        let lib = directory.appending(path: "lib")
+        let versions = try FileManager.default.contentsOfDirectory(atPath: lib.path)
+        return lib.appending(path: "\(versions.first ?? "")/site-packages/\(name)").path
+    }
+
     /// Packages that are installed together.
     struct Selection: Sendable {
         /// The name of the installation's directory.
         let name: String
         let packages: [String]
-        /// Versions of the dependencies that are known to work together.
-        let constraints: String
+        /// Versions of the dependencies that are known to work together; `nil` to install no dependencies.
+        let constraints: String?
     }
 
     /// The OpenID providers; if they cannot be installed, the test is skipped and gives the reason.
@@ -31,6 +38,10 @@ struct PythonPrograms: Sendable {
     /// The relying parties; if they cannot be installed, the test is skipped and gives the reason.
     static func relyingParties() async throws -> PythonPrograms { try await ready(relyingPartyLibraries) }
 
+    /// axe-core; if it cannot be installed, the test is skipped and gives the reason.
+    static func axe() async throws -> PythonPrograms { try await ready(accessibilityTesters) }
+
+    private static let accessibilityTesters = Task { await find(.accessibilityTesters) }
     private static let relyingPartyLibraries = Task { await find(.relyingParties) }
     private static let schemaTesters = Task { await find(.schemaTesters) }
     private static let providers = Task { await find(.openIDProviders) }
@@ -70,14 +81,15 @@ struct PythonPrograms: Sendable {
         defer { try? files.removeItem(at: unfinished) }
         try await ProcessDirectory.with { home in
             try await run("python3", ["-m", "venv", unfinished.path], in: home)
-            try home.write(selection.constraints, to: "constraints.txt")
+            try home.write(selection.constraints ?? "", to: "constraints.txt")
             // Allows only wheels, so that nothing is compiled.
             let options = [
                 "--quiet", "--no-input", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1",
                 "--timeout", "20", "--constraint", "constraints.txt",
             ]
+            let without = selection.constraints == nil ? ["--no-deps"] : []
             let python = unfinished.appending(path: "bin/python").path
-            try await run(python, ["-m", "pip", "install"] + options + selection.packages, in: home)
+            try await run(python, ["-m", "pip", "install"] + options + without + selection.packages, in: home)
         }
         // A concurrent run may have finished first.
         if !files.fileExists(atPath: directory.path) { try files.moveItem(at: unfinished, to: directory) }
@@ -98,6 +110,10 @@ struct PythonPrograms: Sendable {
 }
 
 extension PythonPrograms.Selection {
+    /// The package's script is needed, but not Playwright.
+    static let accessibilityTesters = Self(
+        name: "accessibility-testers", packages: ["axe-playwright-python==0.1.8"], constraints: nil)
+
     static let mailServers = Self(
         name: "mail-servers", packages: ["aiosmtpd==1.4.6"],
         constraints: """
