@@ -12,7 +12,7 @@ struct DocumentationTests {
     private static let pages = [
         "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Plugins/README.md", "deploy/capacity.md",
         "deploy/citus.md", "docs/api.md", "docs/architecture.md", "docs/configuration.md", "docs/openid.md",
-        "docs/operations.md", "docs/security.md",
+        "docs/operations.md", "docs/pages.md", "docs/security.md",
     ]
 
     @Test(arguments: pages) func `links lead to files and headings`(page: String) throws {
