@@ -21,6 +21,7 @@ final class Chromium: Sendable {
     private final class State: @unchecked Sendable {
         var (number, session) = (0, String?.none)
         var buffer: [UInt8] = []
+        var blocked: [String] = []
     }
 
     init(_ server: TestServer?) throws {
@@ -48,8 +49,16 @@ final class Chromium: Sendable {
         let attached = try await browser.call(
             "Target.attachToTarget", ["targetId": target["targetId"], "flatten": true])
         browser.queue.sync { browser.state.session = attached["sessionId"].string }
-        _ = try await browser.call("Page.enable")
+        for domain in ["Page", "Log"] { _ = try await browser.call("\(domain).enable") }
         try await body(browser)
+    }
+
+    /// What the browser has blocked in the pages so far, for example by their content security policy.
+    var blocked: [String] { queue.sync { state.blocked } }
+
+    /// Runs no script of a page from now on; `evaluate` still works.
+    func disableScripts() async throws {
+        _ = try await call("Emulation.setScriptExecutionDisabled", ["value": true])
     }
 
     private func end() {
@@ -117,6 +126,11 @@ final class Chromium: Sendable {
         _ = try await evaluate("document.querySelector('button[value=\(action)]').click()")
     }
 
+    /// Clicks the first link whose address ends with the text.
+    func follow(_ end: String) async throws {
+        _ = try await evaluate("document.querySelector('a[href$=\"\(end)\"]').click()")
+    }
+
     private func wait(_ what: String, _ condition: () async throws -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while try await !condition() {
@@ -149,6 +163,9 @@ final class Chromium: Sendable {
         try commands.fileHandleForWriting.write(contentsOf: JSONEncoder().encode(JSONValue.object(command)) + [0])
         while true {
             let message = try JSONDecoder().decode(JSONValue.self, from: Data(nextMessage()))
+            if message["method"] == "Log.entryAdded", message[path: "params.entry.source"] == "security" {
+                state.blocked.append(message[path: "params.entry.text"].string ?? "")
+            }
             guard message["id"].integer == Int64(state.number) else { continue }
             return message["result"]
         }

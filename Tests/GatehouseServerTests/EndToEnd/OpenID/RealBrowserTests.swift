@@ -50,6 +50,40 @@ struct RealBrowserTests {
         }
     }
 
+    @Test func `without scripts, a person opens an account and changes it, and the browser blocks nothing`()
+        async throws
+    {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let address = APIClient.newAddress()
+            try await Chromium.with(server) { browser in
+                try await browser.disableScripts()
+                try await browser.open("\(PageBrowser.issuer)/signup")
+                try await browser.wait(for: "signup")
+                try await browser.type(address, into: "identifier")
+                try await browser.press("code")
+                try await browser.wait(for: "code")
+                try await browser.type(server.mailedCode(to: address), into: "code")
+                try await browser.press("verify")
+                try await browser.wait(for: "welcome")
+                try await browser.type("Ada", into: "displayName")
+                try await browser.press("save")
+                try await browser.wait(for: "account")
+                for section in ["name", "identities", "sessions", "data"] {
+                    try await browser.follow("/account/\(section)")
+                    try await browser.wait(for: "account-\(section)")
+                    try await browser.follow("/account")
+                    try await browser.wait(for: "account")
+                }
+                try await browser.follow("/account/name")
+                try await browser.wait(for: "account-name")
+                try await browser.type("Countess ", into: "displayName")
+                try await browser.press("save")
+                try await browser.wait(until: "document.querySelector('.who').innerText.includes('Countess')")
+                #expect(browser.blocked == [])
+            }
+        }
+    }
+
     private static func place(_ party: RelyingParty, _ others: [String: String] = [:]) -> String {
         "\(PageBrowser.issuer)/oauth/authorize?\(RelyingParty.encoded(party.parameters(others)))"
     }
