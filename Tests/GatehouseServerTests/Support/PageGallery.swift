@@ -23,7 +23,7 @@ enum PageGallery {
         return page
     }
 
-    static let samples: [Sample] = [signIn, decisions, ends, account].flatMap { $0 }
+    static let samples: [Sample] = [signIn, decisions, linking, mailed, ends, account].flatMap { $0 }
 
     // MARK: - Signing in
 
@@ -128,6 +128,55 @@ enum PageGallery {
         (consent.policy, consent.terms) = ("https://fotoalbum.example/privacy", "https://fotoalbum.example/terms")
         return consent
     }
+
+    // MARK: - Linking and merging
+
+    private static let linking: [Sample] = [
+        Sample(
+            name: "link",
+            step: .link(.init(provider: "Google", proof: .elsewhere(name: "google", url: "r/with/google")))),
+        Sample(
+            name: "link-problem", step: .link(.init(provider: "E-Mail", proof: .mail)),
+            problem: .init(code: "LIMIT_REACHED", rule: "account.full"), isCancellable: true),
+        Sample(
+            name: "conflict",
+            step: .conflict(
+                .init(provider: "Google", rule: "identity.in-use", canMerge: true, isOfGuest: false), wilhelmina)),
+        Sample(
+            name: "conflict-guest",
+            step: .conflict(
+                .init(provider: "Google", rule: "address.in-use", canMerge: true, isOfGuest: true), unnamed)),
+        Sample(
+            name: "merge", step: .merge(.init(choices: choices, undoUntil: date(daysAgo: -30))),
+            problem: .init(code: "LAST_USABLE_IDENTITY")),
+    ]
+
+    private static var choices: [StepPage.Merge.Choice] {
+        var here = StepPage.Merge.Choice(value: "ours", account: wilhelmina, isCurrent: true)
+        (here.isPreferred, here.moved) = (true, ["Google ada@nordlicht.example", "+4915112345678"])
+        here.differences = [.init(name: nil, kept: longName, lost: "Ada Lovelace")]
+        here.endedSessions = 3
+        var there = StepPage.Merge.Choice(value: "theirs", account: ada, isCurrent: false)
+        (there.taken, there.dropsGuest) = ([.init(name: nil, text: longName)], true)
+        return [here, there]
+    }
+
+    // MARK: - Mailed links
+
+    private static let mailed: [Sample] = [
+        Sample(name: "verify-email", step: .verifyEmail),
+        Sample(name: "verify-email-problem", step: .verifyEmail, problem: .init(code: "INVALID_CREDENTIALS")),
+        Sample(name: "reset-password", step: .resetPassword),
+        Sample(
+            name: "reset-password-problem", step: .resetPassword,
+            problem: .init(code: "TOO_WEAK_PASSWORD", reasons: ["tooGuessable", "tooShort"])),
+        Sample(
+            name: "review",
+            step: .review([
+                .init(id: "1", name: longAddress, linkedAt: date(daysAgo: 400), isQuarantined: true),
+                .init(id: "2", name: "Google (ada)", linkedAt: date(daysAgo: 3), isQuarantined: false, isKept: true),
+            ])),
+    ]
 
     // MARK: - Ends
 

@@ -44,7 +44,7 @@ struct AccessibilityTests {
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         let pages = try files.filter { try String(contentsOf: $0, encoding: .utf8).hasPrefix("{{<layout}}") }
         let templates = Set(pages.map { $0.deletingPathExtension().lastPathComponent })
-        #expect(templates.count > 15 && Set(PageGallery.samples.map(\.step.name)) == templates)
+        #expect(templates.count > 15 && Set(PageGallery.samples.map(\.step.template)) == templates)
         #expect(Set(PageGallery.samples.map(\.name)).count == PageGallery.samples.count)
     }
 }
