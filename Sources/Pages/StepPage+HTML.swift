@@ -133,7 +133,7 @@ extension StepPage {
         case .newOrLink(let provider, let mayOpenAccount):
             return ["provider": provider, "mayOpenAccount": mayOpenAccount]
         case .newPassword(let account): return values(of: account)
-        case .restore(let date): return ["date": language.day(date)]
+        case .restore(let date): return ["date": language.text(of: date)]
         case .done(let done, let next):
             var values: [String: Any] = [:]
             for name in ["title", "text"] { values[name] = templates?.render("done.\(done.rawValue).\(name)", [:]) }
@@ -173,7 +173,7 @@ extension StepPage {
         case .review(let identities):
             let shown = identities.map { identity -> [String: Any] in
                 [
-                    "id": identity.id, "name": identity.name, "date": language.day(identity.linkedAt),
+                    "id": identity.id, "name": identity.name, "date": language.text(of: identity.linkedAt),
                     "isQuarantined": identity.isQuarantined, "isKept": identity.isKept,
                     "isRemoved": identity.isRemoved,
                 ]
