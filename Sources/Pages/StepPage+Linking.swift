@@ -86,7 +86,9 @@ extension StepPage {
         switch link.proof {
         case .mail: values["isMail"] = true
         case .phone: values["isPhone"] = true
-        case .elsewhere(let name, let url): (values["id"], values["url"]) = (name, url)
+        case .elsewhere(let name, let url):
+            (values["url"], values["hasProviders"]) = (url, true)
+            values["providers"] = [["name": name, "url": url, "displayName": link.provider]]
         }
         values["sendsCode"] = values["url"] == nil
         values["identifier"] = link.identifier

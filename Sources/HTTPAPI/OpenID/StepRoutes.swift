@@ -160,7 +160,7 @@ extension Response {
 extension ShownStep {
     /// Why the step asks for a decision, if that is a refusal of the linking rules.
     fileprivate var pendingProblem: StepPage.Problem? {
-        if let code = progress.providerError, [.signIn, .signUp, .reauthenticate, .secondProof].contains(name) {
+        if let code = progress.providerError, [.signIn, .signUp, .reauthenticate, .secondProof, .link].contains(name) {
             return .init(code: code)
         }
         guard name == .secondProof, let rule = progress.pending?.otherProof?.rule else { return nil }
