@@ -161,7 +161,8 @@ struct LinkPageTests {
             var thief = PageBrowser(server)
             #expect(try await thief.open(page.path).fault == "not_your_request")
             let challenge = try #require(
-                try await server.text("SELECT max(id::text) FROM challenges WHERE session_id IS NOT NULL"))
+                try await server.text(
+                    "SELECT max(challenge_id::text) FROM proofs WHERE kind = 'code' AND session_id IS NOT NULL"))
             let answer = try await api.post(
                 "/auth/phone/otp/verify", ["challengeId": .string(challenge), "code": .string(code)])
             expectError(answer, 401, "INVALID_CREDENTIALS")
