@@ -73,10 +73,11 @@ struct AccountPageAttackTests {
             let ada = try await APIClient(server).register(at: server)
             var browser = try await PageBrowser.signedIn(ada, at: server)
             let page = try await browser.open("/account/name")
-            try await server.execute("UPDATE sessions SET ended_at = now() WHERE kind = 'browser'")
+            try await server.execute(
+                "UPDATE sessions SET ended_at = now(), end_reason = 'revoked' WHERE kind = 'browser'")
             #expect(try await browser.submit("save", ["displayName": "Ada"], of: page).step == "signin")
             #expect(try await Self.name(of: ada, at: server).isNull)
-            try await server.execute("UPDATE sessions SET ended_at = NULL WHERE kind = 'browser'")
+            try await server.execute("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE kind = 'browser'")
             for change in ["idle = '1s', last_used_at = now() - interval '1 hour'", "expires_at = now()"] {
                 try await server.backend.database.transaction {
                     try await $0.script("UPDATE sessions SET \(change) WHERE kind = 'browser'")
