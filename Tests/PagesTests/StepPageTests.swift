@@ -104,6 +104,13 @@ struct StepPageTests {
         return page
     }
 
+    /// The text of the problem, with a bullet before each remedy.
+    private static func problem(in html: String) -> String? {
+        html.firstMatch(of: /id="problem"[^>]*>(.*?)<\/p>/).map {
+            String($0.output.1).replacing(" <span>", with: " • ").replacing("</span>", with: "")
+        }
+    }
+
     @Test(arguments: PageLanguage.allCases)
     func `every language has the same texts, with the same values`(language: PageLanguage) {
         let (english, texts) = (PageTemplates.texts(of: .en), PageTemplates.texts(of: language))
@@ -113,6 +120,8 @@ struct StepPageTests {
         for (key, text) in texts {
             let values = { (text: String) in text.matches(of: /\{\{\w+\}\}/).map { String($0.output) }.sorted() }
             #expect(values(text) == values(english[key] ?? ""), "\(language) \(key)")
+            let remedies = { (text: String) in text.split(separator: " • ").count }
+            #expect(remedies(text) == remedies(english[key] ?? ""), "\(language) \(key)")
         }
         let lines = EmbeddedFiles.all["Texts/\(language).text"]?.matches(of: #/(?m)^[^#].* = /#).count
         #expect(lines == texts.count, "A key is there twice")
@@ -205,7 +214,7 @@ struct StepPageTests {
         func shown(_ code: String, rule: String?) -> String? {
             var page = StepPage(.signIn(Self.ways), in: .en, of: Self.hostile)
             page.problem = .init(code: code, rule: rule)
-            return page.page.html.firstMatch(of: /id="problem"[^>]*>([^<]*)</).map { String($0.output.1) }
+            return Self.problem(in: page.page.html)
         }
         let texts = PageTemplates.texts(of: .en)
         for rule in ["identity.quarantined", "number.idle"] {
@@ -225,7 +234,7 @@ struct StepPageTests {
     @Test func `a refusal of what was typed names every reason, and one of a link says what to do with it`() {
         var page = StepPage(.resetPassword, in: .en, of: "a")
         func shown() -> String? {
-            page.page.html.firstMatch(of: /id="problem"[^>]*>([^<]*)</).map { String($0.output.1) }
+            Self.problem(in: page.page.html)
         }
         let texts = PageTemplates.texts(of: .en)
         page.problem = .init(code: "TOO_WEAK_PASSWORD", reasons: ["tooShort", "tooGuessable", "new"])
@@ -276,7 +285,7 @@ struct StepPageTests {
         func text(_ problem: StepPage.Problem) -> String {
             var page = Self.page(.welcome(name: nil, asksForPassword: true), in: .en)
             page.problem = problem
-            return page.page.html.firstMatch(of: /id="problem"[^>]*>([^<]*)</).map { String($0.output.1) } ?? ""
+            return Self.problem(in: page.page.html) ?? ""
         }
         let texts = PageTemplates.texts(of: .en)
         #expect(
