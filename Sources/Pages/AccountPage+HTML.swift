@@ -29,6 +29,8 @@ extension AccountPage {
         case .identities(let identities, let addable, let code):
             let isOnly = identities.count == 1
             values["addable"] = addable.map { ["id": $0.id, "provider": $0.name] }
+            // Where a code is asked for, the page's focus is on its field.
+            let typed = code == nil ? typed : nil
             values.merge(list(identities) { $0.values(in: language, isOnly: isOnly, typed: typed) }) { $1 }
             values["code"] = code.map {
                 [

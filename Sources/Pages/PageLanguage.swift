@@ -22,18 +22,16 @@ package enum PageLanguage: String, Sendable, CaseIterable {
     }
 
     /// A day in words, which no line break divides.
-    func text(of date: Date) -> String { text(of: date, date: .long, time: .omitted) }
-
-    /// A day and a time; the person's time zone is not known.
-    func text(ofTime date: Date) -> String {
-        "\(text(of: date)), \(text(of: date, date: .omitted, time: .shortened))\u{A0}UTC"
-    }
-
-    private func text(
-        of value: Date, date: Date.FormatStyle.DateStyle, time: Date.FormatStyle.TimeStyle
-    ) -> String {
+    func text(of date: Date) -> String {
         let locale = Locale(identifier: self == .en ? "en_GB" : rawValue)
-        return value.formatted(Date.FormatStyle(date: date, time: time, locale: locale, timeZone: .gmt))
+        return date.formatted(Date.FormatStyle(date: .long, time: .omitted, locale: locale, timeZone: .gmt))
             .replacing(" ", with: "\u{A0}")
     }
+
+    /// A day and a time; the person's time zone is not known.
+    func text(ofTime date: Date) -> String { "\(text(of: date)), \(date.formatted(Self.clock))\u{A0}UTC" }
+
+    private static let clock = Date.VerbatimFormatStyle(
+        format: "\(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits)",
+        timeZone: .gmt, calendar: Calendar(identifier: .gregorian))
 }
