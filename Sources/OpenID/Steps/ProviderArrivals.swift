@@ -169,7 +169,7 @@ struct ProviderArrivals: StepActions {
 
 extension RequestState {
     /// The state without the proof that has arrived, so that its step is the one that the proof is for.
-    fileprivate var withoutArrival: RequestState {
+    var withoutArrival: RequestState {
         var state = self
         if case .arrival(_, let earlier)? = progress.pending { state.progress.pending = earlier }
         state.progress.challenge = nil

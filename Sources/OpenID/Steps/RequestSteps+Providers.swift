@@ -35,12 +35,6 @@ extension RequestSteps {
         } catch let problem where problem.isForPerson {
             let cookie = proofs.cookie(after: arrival, visit)
             if let answer = try await repeated(under: cookie, of: state, visit) { return answer }
-            var state = state
-            if case .arrival(_, let earlier)? = state.progress.pending {
-                state.progress.pending = earlier
-                // If another answer was quicker, its progress counts.
-                guard try await update(state, visit) else { return .reload(nil) }
-            }
             return try await show(problem, after: nil, at: state, visit)
         }
     }

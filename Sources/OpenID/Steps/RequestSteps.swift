@@ -154,11 +154,15 @@ package struct RequestSteps: Sendable {
     func show(
         _ problem: any Error, after action: StepAction?, at state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer {
-        var state = state
+        let hasArrived = if case .arrived = state.present { true } else { false }
+        var state = hasArrived ? state.withoutArrival : state
         if let pending = try await proofs.decision(after: problem, to: action, of: state, visit) {
             (state.progress.pending, state.progress.challenge) = (pending, nil)
             _ = try await update(state, visit)
             guard case .secondProof = pending else { return .reload(nil) }
+        } else if hasArrived {
+            // If another answer was quicker, its progress counts.
+            guard try await update(state, visit) else { return .reload(nil) }
         } else if case AccountsError.invalidToken = problem, state.progress.pending != nil {
             state.progress.pending = nil
             _ = try await update(state, visit)

@@ -150,6 +150,33 @@ struct ProviderPageTests {
         }
     }
 
+    @Test func `a refusal that the person can answer leads to its page`() async throws {
+        try await with { server in
+            let (party, api) = (RelyingParty(server), APIClient(server))
+            let (person, _) = try await api.victim(at: server, of: "intruder")
+            #expect(try await api.resetPassword(of: person.email, at: server).status == 204)
+            var browser = PageBrowser(server)
+            let asked = try await browser.present(.somebody("intruder"), at: browser.begin(party))
+            #expect(asked.step == "second-proof" && asked.problem == "SECOND_PROOF_REQUIRED", "\(asked.text)")
+            #expect(asked.link("with-scripted") == nil, "the quarantined identity itself is no other way")
+            #expect(try await browser.open(asked.path).step == "second-proof")
+            let done = try await browser.submit(
+                "password", ["identifier": person.email, "password": APIClient.otherPassword], of: asked)
+            #expect(try await finished(done, party)["sub"].string == person.uid)
+            var again = PageBrowser(server)
+            let confirmed = try await again.present(.somebody("intruder"), at: again.begin(party))
+            #expect(confirmed.code != nil, "the ticket has confirmed the identity: \(confirmed.text)")
+
+            let evidence = VerifiedIdentity.somebody()
+            let bearer = try await api.present(evidence)["accessToken"].string
+            #expect(try await api.send(.DELETE, "/api/v1/auth/account", bearer: bearer).status == 204)
+            var other = PageBrowser(server)
+            let deleted = try await other.present(evidence, at: other.begin(party))
+            #expect(deleted.step == "restore", "\(deleted.status) \(deleted.text)")
+            #expect(try await other.submit("restore", of: deleted).code != nil)
+        }
+    }
+
     @Test func `a client may name the provider`() async throws {
         try await with { server in
             let (party, evidence) = (RelyingParty(server), VerifiedIdentity.somebody())
