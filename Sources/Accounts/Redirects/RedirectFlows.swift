@@ -25,10 +25,9 @@ package struct RedirectFlows: Sendable {
         _ request: AuthorizationRequest, with name: String, by principal: Principal? = nil, linking: Bool = false,
         in application: Application
     ) async throws -> AuthorizationRedirect {
-        let destination = try request.destination(in: application, generatedState: opaque.make().text)
-        return try await begin(
-            to: destination, with: name, by: principal, linking: linking, inBrowser: request.isBrowserDriven,
-            in: application)
+        try await begin(
+            to: request.destination(in: application, generatedState: opaque.make().text), with: name, by: principal,
+            linking: linking, inBrowser: request.isBrowserDriven, in: application)
     }
 
     /// Begins a flow of a browser that returns to the page of the authorization request with this id.
@@ -42,12 +41,13 @@ package struct RedirectFlows: Sendable {
     }
 
     private func begin(
-        to destination: FlowDestination, with name: String, by principal: Principal?, linking: Bool,
-        inBrowser isInBrowser: Bool, in application: Application
+        to destination: @autoclosure () throws -> FlowDestination, with name: String, by principal: Principal?,
+        linking: Bool, inBrowser isInBrowser: Bool, in application: Application
     ) async throws -> AuthorizationRedirect {
         let configured = try application.providers.named(name)
         let provider: any RedirectProvider = try configured.capability()
         let state = opaque.make()
+        let destination = try destination()
         let isFresh = principal != nil && !linking
         let url = try await provider.authorizationURL(
             for: flow(state, with: configured, isFresh: isFresh, in: application))

@@ -79,7 +79,7 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
                AND (is_fresh OR NOT $6)
                FOR UPDATE
         ), redeemed AS (
-            UPDATE redirect_flows r SET redeemed_at = now(), sealed_evidence = NULL, marks = NULL
+            UPDATE redirect_flows r SET redeemed_at = now(), sealed_evidence = NULL, marks = NULL, session_id = NULL
               FROM flow
              WHERE r.application_id = $1 AND r.state_hash = flow.state_hash
                AND flow.redeemed_at IS NULL AND flow.is_live

@@ -61,7 +61,7 @@ struct HostedPagesTests {
             }
             #expect(
                 try await server.count(
-                    "SELECT count(*) FROM sessions WHERE kind = 'api' AND authenticated_at < created_at - interval '1 s'"
+                    "SELECT count(*) FROM sessions WHERE kind = 'api' AND authenticated_at < created_at - interval '80 s'"
                 ) == 1, "the sign-in's time stays")
         }
     }
@@ -99,6 +99,11 @@ struct HostedPagesTests {
             let me = try await APIClient(server).get("/auth/me", bearer: first["accessToken"].string)
             expectError(me, 401, "INVALID_TOKEN")
             #expect(try await open(app, in: &browser).code != nil, "the browser's session stays")
+            code = try await open(app, in: &browser).code
+            expectError(try await app.redeem(code, redirectURI: "demo://oauth/callback"), 401, "INVALID_TOKEN")
+            try await server.age("redirect_flows", "redeemed_at", by: "3 seconds", where: "redeemed_at IS NOT NULL")
+            expectError(try await app.redeem(code), 401, "INVALID_TOKEN")
+            #expect(try await open(app, in: &browser).code != nil, "also after a replay of a code that was refused")
 
             var plain = app
             plain.redirectURI = "https://app.example/plain"
