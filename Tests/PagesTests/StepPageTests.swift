@@ -192,17 +192,6 @@ struct StepPageTests {
         #expect(!StepPage(.signOut([]), in: language, of: "a").page.html.contains("<footer>"))
     }
 
-    @Test func `dates are written as the language writes them, on one line`() {
-        let date = Date(timeIntervalSince1970: 1_795_000_000)
-        for (language, text) in [
-            (PageLanguage.en, "18 November 2026"), (.de, "18. November 2026"), (.fr, "18 novembre 2026"),
-            (.es, "18 de noviembre de 2026"),
-        ] {
-            #expect(language.text(of: date) == text.replacing(" ", with: "\u{A0}"))
-            #expect(language.text(ofTime: date) == language.text(of: date) + ", 11:06\u{A0}UTC")
-        }
-    }
-
     @Test(arguments: PageLanguage.allCases)
     func `the word that confirms a deletion is the language's`(language: PageLanguage) {
         let word = PageTemplates.texts(of: language)["account.data.word"] ?? ""
@@ -278,7 +267,7 @@ struct StepPageTests {
         let date = Date(timeIntervalSince1970: 1_800_000_000)
         let day = text.replacing(" ", with: "\u{A0}")
         #expect(Self.page(.restore(until: date), in: language).page.html.contains(day))
-        #expect(language.time(date) == "\(day), 08:00\u{A0}UTC")
+        #expect(language.text(ofTime: date) == "\(day), 08:00\u{A0}UTC")
     }
 
     @Test func `a problem has the text of its reasons, of its rule, of its page or of its code`() {

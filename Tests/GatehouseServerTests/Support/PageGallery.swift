@@ -225,16 +225,16 @@ enum PageGallery {
         account("password", .password(.change)),
         account("password-new", .password(.new), problem: .init(code: "TOO_WEAK_PASSWORD", reasons: ["tooGuessable"])),
         account("password-impossible", .password(.impossible)),
-        account("identities", .identities(Array(identities.prefix(3)), code: nil), of: ada),
-        account("identities-many", .identities(identities, code: nil)) { $0.number = 2 },
-        account("identities-one", .identities(Array(identities.prefix(1)), code: nil), of: ada),
+        account("identities", .identities(Array(identities.prefix(3)), addable: addable, code: nil), of: ada),
+        account("identities-many", .identities(identities, addable: addable, code: nil)) { $0.number = 2 },
+        account("identities-one", .identities(Array(identities.prefix(1)), addable: [], code: nil), of: ada),
         account(
-            "identities-problem", .identities(Array(identities.prefix(3)), code: nil),
+            "identities-problem", .identities(Array(identities.prefix(3)), addable: addable, code: nil),
             problem: .init(code: "LAST_USABLE_IDENTITY", rule: "identity.last-usable")),
         account(
             "identities-code",
             .identities(
-                Array(identities.prefix(2)),
+                Array(identities.prefix(2)), addable: addable,
                 code: .init(identity: "1", challenge: "c", address: longAddress, formToken: "t"))),
         account("sessions", .sessions(sessions, isKept: true)),
         account("apps", .apps(apps)),
@@ -254,12 +254,15 @@ enum PageGallery {
             isCurrent: number % 10 == 0, isBlocked: number % 10 == 1, change: number % 3 == 0 ? .email : nil)
     }
 
+    private static let addable = ["google", "phone"].map { AccountPage.Provider(id: $0, name: "Nordlicht \($0)") }
+
     private static let sessions = (0..<10).map { (number: Int) -> AccountPage.Session in
         let devices = ["Firefox, Linux", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)", nil]
         return AccountPage.Session(
             id: "\(number)", device: devices[number % 3], app: number % 2 == 0 ? nil : "Fotoalbum",
             address: number % 2 == 0 ? "203.0.113.24" : "2001:db8:85a3:8d3:1319:8a2e:370:7348",
-            createdAt: date(daysAgo: 40), lastSeenAt: date(daysAgo: 1), isCurrent: number == 0)
+            createdAt: date(daysAgo: 40), lastSeenAt: date(daysAgo: 1), isCurrent: number == 0, isOfCurrent: number == 2
+        )
     }
 
     private static let apps = ["Fotoalbum", "Werkstatt Sonnenschein Auftragsverwaltung", "CLI"].map { name in
