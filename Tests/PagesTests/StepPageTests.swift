@@ -127,6 +127,13 @@ struct StepPageTests {
         #expect(lines == texts.count, "A key is there twice")
     }
 
+    @Test(arguments: PageLanguage.allCases)
+    func `each text has one line, in the order of the keys`(language: PageLanguage) throws {
+        let file = try #require(EmbeddedFiles.all["Texts/\(language.rawValue).text"])
+        let keys = file.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.prefix { $0 != " " } }
+        #expect(zip(keys, keys.dropFirst()).allSatisfy { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+    }
+
     @Test func `no text has the name of a template, which would be included instead`() {
         let templates = EmbeddedFiles.all.keys.compactMap { $0.firstMatch(of: /Templates\/(.*)\.html/)?.output.1 }
         #expect(templates.count > 15 && templates.allSatisfy { PageTemplates.texts(of: .en)[String($0)] == nil })
