@@ -1,5 +1,5 @@
 internal import Accounts
-package import ProviderKit
+internal import ProviderKit
 
 /// An authorization request of the client `demo-app` of `gatehouse dev`, for people to try.
 ///

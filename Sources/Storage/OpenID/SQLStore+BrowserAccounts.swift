@@ -89,8 +89,10 @@ extension SQLStore: BrowserAccountStore {
         .write,
         """
         UPDATE sessions SET idle = $3, expires_at = now() + $4::interval, last_used_at = now()
-         WHERE application_id = $1 AND id = $2 AND kind = 'browser' AND ended_at IS NULL AND expires_at > now()
-           AND (idle IS NULL OR last_used_at > now() - idle)
+         WHERE application_id = $1 AND id = ANY (ARRAY(
+               SELECT id FROM sessions
+                WHERE application_id = $1 AND id = $2 AND kind = 'browser' AND ended_at IS NULL AND expires_at > now()
+                  AND (idle IS NULL OR last_used_at > now() - idle)))
         """)
 
     package func keep(

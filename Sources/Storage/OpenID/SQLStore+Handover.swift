@@ -1,6 +1,6 @@
 package import Accounts
 package import Foundation
-package import OpenID
+internal import OpenID
 internal import Postgres
 internal import ProviderKit
 

@@ -1,5 +1,5 @@
 package import Accounts
-package import Foundation
+internal import Foundation
 package import OpenID
 package import Postgres
 internal import ProviderKit
