@@ -40,8 +40,7 @@ extension Form {
     }
 
     /// The file of a picture, which is read as base64.
-    static let picture = scalar("the file:PATH of an SVG, PNG or WebP picture of at most 64 KiB") {
-        text, node, reader in
+    static let picture = scalar("file:PATH of an SVG, PNG or WebP picture up to 64 KiB") { text, node, reader in
         guard text.hasPrefix("file:") else { return nil }
         guard let encoded = reader.base64(ofFile: String(text.dropFirst("file:".count)), at: node.place) else {
             throw Reported()

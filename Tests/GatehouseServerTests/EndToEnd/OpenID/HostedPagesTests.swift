@@ -133,7 +133,8 @@ struct HostedPagesTests {
                 try await server.execute("UPDATE sessions SET idle = interval '1 s' WHERE kind = 'browser'")
                 try await server.age("sessions", "last_used_at", by: "2 s", where: "kind = 'browser'")
             default:
-                try await server.execute("UPDATE sessions SET ended_at = now() WHERE kind = 'browser'")
+                try await server.execute(
+                    "UPDATE sessions SET ended_at = now(), end_reason = 'accountDisabled' WHERE kind = 'browser'")
                 try await server.execute("UPDATE accounts SET disabled_at = now()")
             }
             expectError(try await app.redeem(code), 401, "INVALID_TOKEN")

@@ -113,7 +113,7 @@ struct LinkPageTests {
                         "identities", "last_used_at", "created_at", by: "366 days", where: "phone IS NOT NULL")
                 case .deleted:
                     try #require(
-                        try await api.send(.DELETE, "/auth/account", bearer: other.accessToken).status == 204)
+                        try await api.delete("/auth/account", bearer: other.accessToken).status == 204)
                 case .disabled:
                     try await server.execute(
                         "UPDATE accounts SET disabled_at = now() WHERE uid = $1", [.uuid(UUID(uuidString: other.uid))])
