@@ -28,7 +28,7 @@ struct PageTests {
             #expect(policy.contains("script-src 'none'"))
         }
         #expect(!page.html.contains(/\s(src|on\w+)=/))
-        #expect(!page.html.contains(/<(link|img|form action)\b/))
+        #expect(!page.html.contains(/<(link rel="(?!icon)|img\b|form action\b)/))
     }
 
     @Test("goes out with the headers that keep it private", arguments: all.indices)
