@@ -75,11 +75,12 @@ extension Page {
     private static func policy(
         _ permissions: Permissions, nonce: PageNonce, formTargets: [String], image: String?
     ) -> String {
+        let pictures = permissions.contains(.mails) ? ["data:"] : ["'self'", "data:"] + [image].compactMap { $0 }
         let rules = [
             "default-src 'none'",
-            "script-src \(permissions.contains(.script) ? "'nonce-\(nonce.text)'" : "'none'")",
             "style-src \(permissions.contains(.mails) ? "'unsafe-inline'" : "'nonce-\(nonce.text)'")",
-            "img-src \((permissions.contains(.mails) ? ["data:"] : ["'self'", "data:", image].compactMap { $0 }).joined(separator: " "))",
+            "script-src \(permissions.contains(.script) ? "'nonce-\(nonce.text)'" : "'none'")",
+            "img-src \(pictures.joined(separator: " "))",
             "connect-src \(permissions.contains(.script) ? "'self'" : "'none'")",
             "base-uri 'none'",
             "frame-ancestors 'none'",

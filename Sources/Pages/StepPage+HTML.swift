@@ -139,7 +139,10 @@ extension StepPage {
             for name in ["title", "text"] { values[name] = templates?.render("done.\(done.rawValue).\(name)", [:]) }
             values["next"] = next
             return values
-        case .reauthenticate(let ways, let account): return values(of: ways).merging(values(of: account)) { $1 }
+        case .reauthenticate(let ways, let account):
+            // The address cannot be changed here.
+            return values(of: ways).merging(values(of: account)) { $1 }
+                .merging(["focusesPassword": ways.hasPassword && problem != nil]) { $1 }
         case .code(let address): return ["identifier": address]
         case .accounts(let accounts), .signOut(let accounts):
             let shown = accounts.enumerated().map { number, account in

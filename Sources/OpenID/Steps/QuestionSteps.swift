@@ -13,6 +13,9 @@ struct QuestionSteps: StepActions {
         switch (form.step, form.action) {
         case (.code, .back): state.progress.challenge = nil
         case (.secondProof, .back): state.progress.pending = nil
+        case (.signIn, .back) where state.progress.joining != nil:
+            state.progress.pending = state.progress.joining.map { .newIdentity($0) }
+            (state.progress.joining, state.progress.wantsOther) = (nil, false)
         case (.signIn, .back), (.signUp, .back): (state.progress.wantsOther, state.progress.identifier) = (false, nil)
         case (.accounts, .choose(let id)): state.choose(id)
         case (.accounts, .forget(let id)):

@@ -21,7 +21,7 @@ struct PageBrowser: Sendable {
         var fault: String? { text.firstMatch(of: /<main [^>]*data-error="(\w+)"/).map { String($0.output.1) } }
         /// The code of the problem that a form was refused for.
         var problem: String? {
-            text.firstMatch(of: /id="problem" class="bad" data-code="(\w+)"/).map { String($0.output.1) }
+            text.firstMatch(of: /id="problem" data-code="(\w+)"/).map { String($0.output.1) }
         }
         /// Where the page leads on to, or the answer redirects to.
         var target: String? {
