@@ -68,6 +68,12 @@ package struct CodeRedemption: Sendable {
                 guard try await store.lockAccount(source.uid, application: application.id) == .live,
                     try await store.lockSession(source.session, of: source.uid, application: application.id)
                 else { throw AccountsError.invalidToken }
+                // The identity may have moved to another account since it opened the browser's session.
+                let decision = try await signIn.decision(
+                    on: session.evidence, of: provider, in: application, store: store)
+                guard case .signIn(let identity) = decision.verdict.outcome, identity.uid == source.uid else {
+                    throw AccountsError.invalidToken
+                }
                 (session.authenticatedAt, session.provesIdentity) = (flow.evidence.authenticatedAt, false)
             }
             let outcome = try await signIn.open(session, of: provider, store: store)

@@ -27,28 +27,30 @@ package struct RedirectFlows: Sendable {
     ) async throws -> AuthorizationRedirect {
         try await begin(
             to: request.destination(in: application, generatedState: opaque.make().text), with: name, by: principal,
-            linking: linking, inBrowser: request.isBrowserDriven, in: application)
+            linking: linking, isFresh: principal != nil && !linking, inBrowser: request.isBrowserDriven,
+            in: application)
     }
 
     /// Begins a flow of a browser that returns to the page of the authorization request with this id.
+    ///
+    /// `isFresh` is whether the provider must authenticate the person again.
     package func begin(
-        fromPageOf request: String, with name: String, by principal: Principal?, linking: Bool,
+        fromPageOf request: String, with name: String, by principal: Principal?, linking: Bool, isFresh: Bool,
         in application: Application
     ) async throws -> AuthorizationRedirect {
         try await begin(
             to: .page(of: request, state: opaque.make().text), with: name, by: principal, linking: linking,
-            inBrowser: true, in: application)
+            isFresh: isFresh, inBrowser: true, in: application)
     }
 
     private func begin(
         to destination: @autoclosure () throws -> FlowDestination, with name: String, by principal: Principal?,
-        linking: Bool, inBrowser isInBrowser: Bool, in application: Application
+        linking: Bool, isFresh: Bool, inBrowser isInBrowser: Bool, in application: Application
     ) async throws -> AuthorizationRedirect {
         let configured = try application.providers.named(name)
         let provider: any RedirectProvider = try configured.capability()
         let state = opaque.make()
         let destination = try destination()
-        let isFresh = principal != nil && !linking
         let url = try await provider.authorizationURL(
             for: flow(state, with: configured, isFresh: isFresh, in: application))
         let browser = isInBrowser ? opaque.make() : nil
@@ -59,7 +61,10 @@ package struct RedirectFlows: Sendable {
                 lifetime: Self.lifetime), application: application.id)
         return AuthorizationRedirect(
             url: url, state: destination.appState, isForBrowser: isInBrowser,
-            cookie: browser.map { FlowCookie(for: state, value: $0.text, provider: name, in: application) })
+            cookie: browser.map {
+                FlowCookie(
+                    for: state, value: $0.text, provider: name, isOfPage: destination.page != nil, in: application)
+            })
     }
 
     /// Completes the provider's callback.
@@ -75,12 +80,19 @@ package struct RedirectFlows: Sendable {
         try application.providers.requireRedirecting(name)
         let callback = try callback()
         guard let state = callback["state"].flatMap(opaque.parse) else { throw AccountsError.invalidState }
-        let browser = cookie(FlowCookie.name(for: state)).flatMap(opaque.parse)
-        let expired = browser.map { _ in FlowCookie(for: state, value: "", provider: name, in: application) }
+        let ofHost = cookie(FlowCookie.name(for: state, isOfHost: true))
+        let browser = (ofHost ?? cookie(FlowCookie.name(for: state))).flatMap(opaque.parse)
+        let expired = browser.map { _ in
+            FlowCookie(for: state, value: "", provider: name, isOfPage: ofHost != nil, in: application)
+        }
         let answered = try await store.answer(
             state: state.hash, provider: name, browser: browser?.hash, application: application.id)
         guard let answered else { throw AccountsError.invalidState }
         let destination = answered.destination
+        // Only its cookie binds a page's flow, so it must be one that no other host of the domain can set.
+        guard destination.page == nil || ofHost != nil || !application.isSecure else {
+            throw AccountsError.invalidState
+        }
         do {
             if let error = FlowError(ofProvider: callback) { throw error }
             try callback.refuseGarbage()
@@ -176,16 +188,26 @@ extension RedirectCallback {
 /// The cookie that binds a flow to its browser, with a name of its own, so that several flows can run concurrently.
 package struct FlowCookie: Sendable {
     package let name, value: String
-    /// The path of the provider's callback in the public URL, including a prefix that a proxy may remove.
+    /// The path of the provider's callback in the public URL, including a prefix that a proxy may remove; `/` for a flow
+    /// that ends at a page of the server's own.
     package let path: String
 
-    init(for state: OpaqueToken, value: String, provider: String, in application: Application) {
-        name = Self.name(for: state)
+    init(for state: OpaqueToken, value: String, provider: String, isOfPage: Bool, in application: Application) {
+        let isOfHost = isOfPage && application.isSecure
+        name = Self.name(for: state, isOfHost: isOfHost)
         self.value = value
-        path = URLComponents(string: application.callbackURL(of: provider))?.path ?? "/"
+        path = isOfHost ? "/" : URLComponents(string: application.callbackURL(of: provider))?.path ?? "/"
     }
 
-    static func name(for state: OpaqueToken) -> String { "gatehouse-flow-" + Array(state.hash.prefix(6)).hex }
+    /// With `isOfHost` a name that browsers accept only from this very host (RFC 6265bis, 4.1.3.2).
+    static func name(for state: OpaqueToken, isOfHost: Bool = false) -> String {
+        (isOfHost ? "__Host-" : "") + "gatehouse-flow-" + Array(state.hash.prefix(6)).hex
+    }
+}
+
+extension Application {
+    /// Whether browsers reach the application by HTTPS; otherwise it is a development server.
+    fileprivate var isSecure: Bool { issuer.hasPrefix("https:") }
 }
 
 extension FlowDestination {

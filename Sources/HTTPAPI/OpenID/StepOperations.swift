@@ -48,7 +48,7 @@ struct StepOperations: Sendable {
     var submit: Operation<(request: String, form: FormFields), Output> {
         Operation(
             "step.submit", limits: .local,
-            hashesPassword: { input, _ in input()?.form["password"] != nil }
+            hashesPassword: { input, _ in ["password", "save"].contains(input()?.form["action"]) }
         ) { context, input in
             let visit = try visit(input.request, context)
             guard context.request.isFromPage(of: visit.issuer) else {

@@ -79,7 +79,7 @@ package protocol BrowserAccountStore: Sendable {
         of browser: [UInt8], using session: UUID?, application: Application.ID
     ) async throws -> [BrowserAccount]
 
-    /// Sets how long a live session of a browser is kept, from now on; `idle` is how long it may stay unused.
+    /// Keeps a live session of a browser for this time after its authentication, if that is longer; `idle` is how long it may stay unused.
     func keep(_ session: UUID, for lifetime: Duration, idle: Duration?, application: Application.ID) async throws
 
     /// Removes an expired session from the accounts of a browser.

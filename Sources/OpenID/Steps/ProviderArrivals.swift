@@ -28,9 +28,11 @@ struct ProviderArrivals: StepActions {
         }
         if provider.recognises(visit.origin) { return nil }
         let account = isLinking ? state.candidate : state.reauthenticated
+        let (request, needsNew) = (state.request, account != nil || state.changesAccounts)
         return try await redirects.begin(
-            fromPageOf: visit.request, with: name, by: account?.principal(in: application),
-            linking: isLinking, in: application)
+            fromPageOf: visit.request, with: name, by: account?.principal(in: application), linking: isLinking,
+            isFresh: !isLinking && (needsNew || request.prompts.contains(.login) || request.maxAge != nil),
+            in: application)
     }
 
     /// Notes in the request what its browser brings back from a provider; a request that is over stays as it is.
@@ -190,7 +192,6 @@ extension RequestState {
 
     /// Whether the request links an identity of the provider to an account.
     fileprivate func links(_ provider: String) -> Bool {
-        guard isLinking, request.linksProvider?.hasSameBytes(as: provider) == true else { return false }
-        return reauthenticated == nil
+        isAtLink && request.linksProvider?.hasSameBytes(as: provider) == true
     }
 }

@@ -17,7 +17,9 @@ struct QuestionSteps: StepActions {
             state.progress.pending = state.progress.joining.map { .newIdentity($0) }
             (state.progress.joining, state.progress.wantsOther) = (nil, false)
         case (.signIn, .back), (.signUp, .back): (state.progress.wantsOther, state.progress.identifier) = (false, nil)
-        case (.accounts, .choose(let id)): state.choose(id)
+        case (.accounts, .choose(let id)):
+            state.progress.joining = nil
+            state.choose(id)
         case (.accounts, .forget(let id)):
             guard let id = id.flatMap(UUID.init), let cookie = visit.browser.sessions.flatMap(opaque.parse) else {
                 break

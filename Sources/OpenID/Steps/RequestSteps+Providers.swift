@@ -31,7 +31,8 @@ extension RequestSteps {
         _ arrival: ProviderArrival, of state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer {
         do {
-            return try await proceed(try await arrivals.use(arrival, on: state, visit), from: state, visit)
+            let outcome = try await arrivals.use(arrival, on: state, visit)
+            return try await proceed(outcome, from: state, isTyped: false, visit)
         } catch let problem where problem.isForPerson {
             let cookie = proofs.cookie(after: arrival, visit)
             if let answer = try await repeated(under: cookie, of: state, visit) { return answer }

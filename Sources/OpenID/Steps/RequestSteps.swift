@@ -123,7 +123,10 @@ package struct RequestSteps: Sendable {
         }
     }
 
-    func proceed(_ outcome: StepOutcome, from state: RequestState, _ visit: Visit) async throws -> StepAnswer {
+    /// Goes on after an action; `isTyped` is whether the person has typed or pressed something for it.
+    func proceed(
+        _ outcome: StepOutcome, from state: RequestState, isTyped: Bool = true, _ visit: Visit
+    ) async throws -> StepAnswer {
         switch outcome {
         case .progressed(var state):
             state.progress.providerError = nil
@@ -135,6 +138,7 @@ package struct RequestSteps: Sendable {
             let session = signedIn.session.grant.sessionID
             guard var now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
             now.progress = RequestProgress(provenBy: session, isNewAccount: signedIn.session.isNewAccount)
+            now.progress.hasActed = isTyped || state.progress.hasActed
             if case .linked = outcome {
                 now.progress.hasLinked = true
             } else if let joining = state.progress.joining,
@@ -215,6 +219,7 @@ package struct RequestSteps: Sendable {
         guard let proven else { return nil }
         if now.progress.proven != proven.session.id {
             now.progress = RequestProgress(provenBy: proven.session.id, isNewAccount: proven.isNew)
+            now.progress.hasActed = action != nil || state.progress.hasActed
         }
         if action.map(state.links(by:)) ?? state.linksArrival { now.progress.hasLinked = true }
         return try await proceed(now, as: proven.session.id, visit, cookie: cookie)

@@ -88,7 +88,7 @@ extension SQLStore: BrowserAccountStore {
     private static let keepSession = Statement(
         .write,
         """
-        UPDATE sessions SET idle = $3, expires_at = now() + $4::interval, last_used_at = now()
+        UPDATE sessions SET idle = $3, expires_at = greatest(expires_at, authenticated_at + $4::interval), last_used_at = now()
          WHERE application_id = $1 AND id = ANY (ARRAY(
                SELECT id FROM sessions
                 WHERE application_id = $1 AND id = $2 AND kind = 'browser' AND ended_at IS NULL AND expires_at > now()

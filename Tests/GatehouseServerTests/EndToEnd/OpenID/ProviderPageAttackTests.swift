@@ -84,18 +84,43 @@ struct ProviderPageAttackTests {
         }
     }
 
-    @Test func `a proof that came for a sign-in does not authenticate again`() async throws {
+    @Test func `a request that asks for a fresh proof sends people to prove themselves again`() async throws {
         try await with { server in
             let (party, evidence) = (RelyingParty(server), VerifiedIdentity.somebody())
             #expect(try await APIClient(server).present(evidence).status == 200)
+            for fresh in [["prompt": "login"], ["max_age": "60"], [:]] {
+                var browser = PageBrowser(server)
+                let away = try await browser.follow("scripted", of: browser.begin(party, fresh))
+                #expect(away.target?.contains("prompt=login") == !fresh.isEmpty, "\(fresh)")
+                #expect(try await browser.comeBack(from: away, ["code": evidence.proof, "time": "begin"]).code != nil)
+            }
+        }
+    }
+
+    @Test func `an identity is linked only while the account was proven lately`() async throws {
+        try await with { server in
+            let person = try await APIClient(server).register(at: server)
+            var visitor = try await LinkingBrowser(of: person, at: server)
+            try await server.age("sessions", "authenticated_at", by: "1 hour", where: "kind = 'browser'")
+            let confirm = try await visitor.add("scripted")
+            #expect(confirm.step == "reauthenticate", "\(confirm.text)")
+            let other = try await visitor.browser.submit("other", of: confirm)
+            #expect(other.step == "signin", "\(other.text)")
+            _ = try await visitor.browser.present(.somebody(), at: other)
+            #expect(try await server.providers(of: person.uid) == "email")
+        }
+    }
+
+    @Test func `an app on a device is answered only after a press`() async throws {
+        try await with { server in
+            let (party, evidence) = (RelyingParty.native(server), VerifiedIdentity.somebody())
+            #expect(try await APIClient(server).present(evidence).status == 200)
             var browser = PageBrowser(server)
-            let waiting = try await browser.begin(party, ["prompt": "login"])
-            let away = try await browser.follow("scripted", of: waiting)
-            #expect(try await browser.present(evidence, at: browser.begin(party)).code != nil)
-            // The request asks for a fresh proof by now, which the provider was not told.
-            #expect(away.target?.contains("prompt=login") != true)
-            let refused = try await browser.comeBack(from: away, ["code": evidence.proof, "time": "begin"])
-            #expect(refused.step == "reauthenticate" && refused.problem == "INVALID_TOKEN", "\(refused.text)")
+            let away = try await browser.begin(party, ["provider": "scripted"])
+            #expect(away.target?.hasPrefix(ScriptedProvider.page) == true, "\(away.text)")
+            let asked = try await browser.comeBack(from: away, ["code": evidence.proof])
+            #expect(asked.step == "confirm" && asked.code == nil, "\(asked.text)")
+            #expect(try await browser.submit("continue", of: asked).code != nil)
         }
     }
 }
