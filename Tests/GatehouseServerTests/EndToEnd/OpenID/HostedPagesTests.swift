@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import Postgres
 import ProviderKit
 import Testing
 
@@ -117,8 +118,8 @@ struct HostedPagesTests {
         }
     }
 
-    @Test(arguments: ["reset", "signed out", "expired", "disabled"])
-    func `a code is worth nothing after the browser's session has ended`(_ end: String) async throws {
+    @Test(arguments: ["reset", "signed out", "expired", "disabled", "moved"])
+    func `a code is worth nothing once the session has ended or the identity has moved`(_ end: String) async throws {
         try await with { server, app in
             let api = APIClient(server)
             let person = try await api.register(at: server)
@@ -132,6 +133,11 @@ struct HostedPagesTests {
             case "expired":
                 try await server.execute("UPDATE sessions SET idle = interval '1 s' WHERE kind = 'browser'")
                 try await server.age("sessions", "last_used_at", by: "2 s", where: "kind = 'browser'")
+            case "moved":
+                let other = try await api.register(at: server)
+                try await server.execute(
+                    "UPDATE identities SET uid = $1 WHERE uid = $2",
+                    [.uuid(UUID(uuidString: other.uid)), .uuid(UUID(uuidString: person.uid))])
             default:
                 try await server.execute(
                     "UPDATE sessions SET ended_at = now(), end_reason = 'accountDisabled' WHERE kind = 'browser'")
