@@ -53,10 +53,7 @@ extension ResponseShape<AccountPageOperations.Output> {
                 let query: KeyValuePairs<String, String?> = ["lang": language?.rawValue, "done": isDone ? "1" : nil]
                 return .seeOther((issuer.application.issuer + section.path).addingQuery(query))
                     .setting(cookie, of: issuer)
-            case .request(let id, let flow):
-                var response = Response.seeOther("\(issuer.application.issuer)/signin/\(id)")
-                response.headers[.setCookie] = issuer.setCookie("browser", to: flow)
-                return response
+            case .request(let id, let flow): return .beginning(id, in: flow, at: issuer)
             case .export(let export, let principal): return .export(export, of: principal, context: context)
             case .deleted(let account, let receipt, let purgeAfter):
                 let language = PageLanguage(

@@ -4,10 +4,10 @@ package import ProviderKit
 
 /// The pages on which people see and change their accounts.
 ///
-/// They are about one account of the browser: the one that it used last at these pages, or its only one. If that is
-/// not certain, nobody is signed in, or an action needs a recent proof, the person continues at an authorization
-/// request of the server's own client, which ends at the section. Forms call the use cases of the REST interface, with
-/// its rate limits.
+/// They are about one account of the browser: the one that it used last at these pages, or its only one. If the browser
+/// has none, or several of which none was used here, or if an action needs a recent proof, the person continues at an
+/// authorization request of the server's own client, which ends at the section. Forms call the use cases of the REST
+/// interface, with its rate limits.
 package struct AccountPages: Sendable {
     /// What a browser brings to a page.
     package struct Visit: Sendable {

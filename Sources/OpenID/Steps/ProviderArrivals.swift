@@ -5,8 +5,8 @@ internal import ProviderKit
 /// Proofs from providers' pages, and proofs that the network has added to a request.
 ///
 /// A provider's callback may come without the browser's cookies, so it only notes in the request what has arrived. The
-/// proof is used when the browser shows the page again. If nobody has the identity, the proof waits for the person to
-/// decide what it is for.
+/// proof is used when the browser shows the page again. If the identity belongs to no account, the proof waits until the
+/// person decides what it is for.
 struct ProviderArrivals: StepActions {
     let store: any AuthorizationStore
     let redirects: RedirectFlows
