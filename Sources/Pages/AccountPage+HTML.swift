@@ -6,7 +6,7 @@ extension AccountPage {
         var values: [String: Any] = [
             "who": account.name ?? account.address ?? text("account.guest"),
             "whoAddress": account.name.flatMap { _ in account.address } ?? false as Any,
-            "isDone": isDone, "isGuest": isGuest, "base": base, "query": query, "signOut": signOut,
+            "isDone": isDone, "isGuest": isGuest, "base": base, "signOut": signOut,
             "isOverview": name == nil,
             "sections": sections.map { section in
                 [
@@ -62,7 +62,7 @@ extension AccountPage {
         ]
     }
 
-    private func link(_ number: Int) -> String { "\(query.isEmpty ? "?" : query + "&")page=\(number)" }
+    private func link(_ number: Int) -> String { "?page=\(number)" }
 }
 
 extension AccountPage.Identity {

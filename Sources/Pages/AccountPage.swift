@@ -128,8 +128,6 @@ package struct AccountPage: Sendable {
     package let base: String
     /// Where the person signs out.
     package let signOut: String
-    /// The query of links to other sections, which keeps the language that a link has chosen.
-    package var query = ""
     /// Whether the last form has changed something.
     package var isDone = false
     /// What the person has typed into a form that was refused.

@@ -95,7 +95,7 @@ extension StepPage {
     }
 
     /// A link to another page of the same step, or to the same page in another language.
-    private func link(to page: String?, in language: PageLanguage?) -> String {
+    private func link(to page: String?, in language: PageLanguage? = nil) -> String {
         let query = [page.map { "step=\($0)" }, language.map { "lang=\($0.rawValue)" }]
         return "?" + query.compactMap { $0 }.joined(separator: "&")
     }
@@ -211,14 +211,14 @@ extension StepPage {
                 && problem.map { ["INVALID_CREDENTIALS", "MISSING_EMAIL_OR_PASSWORD"].contains($0.code) } == true,
         ]
         values["identifier"] = ways.identifier
-        values["signIn"] = link(to: "signin", in: chosenLanguage)
-        if ways.offersSignUp { values["signUp"] = link(to: "signup", in: chosenLanguage) }
+        values["signIn"] = link(to: "signin")
+        if ways.offersSignUp { values["signUp"] = link(to: "signup") }
         values["joining"] = ways.joining
         values["hasProviders"] = !ways.providers.isEmpty
         values["providers"] = ways.providers.map { provider in
             ["name": provider.name, "displayName": provider.displayName, "url": provider.url]
         }
-        if ways.offersReset { values["forgot"] = link(to: "forgot", in: chosenLanguage) }
+        if ways.offersReset { values["forgot"] = link(to: "forgot") }
         return values
     }
 

@@ -176,8 +176,7 @@ package struct StepPage: Sendable {
     /// The hidden field of the page's forms.
     package var formToken: String?
     package var problem: Problem?
-    /// The language and the page that the query of the page's URL names; links of the page keep them.
-    package var chosenLanguage: PageLanguage?
+    /// The page that the query of the page's URL names; links to other languages keep it.
     package var linkedPage: String?
     /// Where the link to cancel leads.
     package var cancel: String?

@@ -40,8 +40,12 @@ struct EndpointResponder: HTTPResponder {
             if let principal, endpoint.guards.access == .recent {
                 try await services.authentication.requireRecent(principal)
             }
-            return try await operation.run(
+            var response = try await operation.run(
                 OperationContext(scope: scope, client: client, optionalPrincipal: principal, request: incoming))
+            if endpoint.takes.isAtIssuer, let issuer = scope.application.openID {
+                issuer.keepLanguage(chosenBy: incoming, at: endpoint.path, in: &response)
+            }
+            return response
         } catch {
             await audit(error, by: principal, from: client, in: application, context: context)
             throw error

@@ -42,8 +42,12 @@ struct IncomingRequest: Sendable {
         }
     }
 
+    func cookie(_ name: String) -> String? { request.cookie(name) }
+}
+
+extension Request {
     func cookie(_ name: String) -> String? {
-        for pair in request.headers[values: .cookie].flatMap({ $0.utf8.split(separator: UInt8(ascii: ";")) }) {
+        for pair in headers[values: .cookie].flatMap({ $0.utf8.split(separator: UInt8(ascii: ";")) }) {
             let pair = pair.drop { $0 == UInt8(ascii: " ") }
             let ownName = pair.prefix { $0 != UInt8(ascii: "=") }
             let value = pair[ownName.endIndex...].dropFirst()

@@ -48,11 +48,12 @@ extension ResponseShape<AccountPageOperations.Output> {
             switch answer {
             case .page(let page): return .account(page, at: issuer, context: context)
             case .reload(let isDone, let cookie):
-                // A saved language counts from then on.
-                let language = isDone && section == .language ? nil : context.chosenLanguage
-                let query: KeyValuePairs<String, String?> = ["lang": language?.rawValue, "done": isDone ? "1" : nil]
-                return .seeOther((issuer.application.issuer + section.path).addingQuery(query))
+                let query: KeyValuePairs<String, String?> = ["done": isDone ? "1" : nil]
+                var response = Response.seeOther((issuer.application.issuer + section.path).addingQuery(query))
                     .setting(cookie, of: issuer)
+                // A saved language counts from then on.
+                if isDone, section == .language { issuer.dropLanguage(in: &response) }
+                return response
             case .request(let id, let flow): return .beginning(id, in: flow, at: issuer)
             case .export(let export, let principal): return .export(export, of: principal, context: context)
             case .deleted(let account, let receipt, let purgeAfter):
@@ -67,14 +68,6 @@ extension ResponseShape<AccountPageOperations.Output> {
     }
 }
 
-extension OperationContext {
-    /// The language that a link of the page has chosen.
-    fileprivate var chosenLanguage: PageLanguage? {
-        let query = try? request.query
-        return query?["lang"].flatMap(PageLanguage.init)
-    }
-}
-
 extension Response {
     /// The page of a section, with the status of what was refused.
     fileprivate static func account(
@@ -84,7 +77,6 @@ extension Response {
         let language = PageLanguage(of: request, account: shown.account.locale, at: application)
         var section = AccountPage(shown, in: language, at: issuer, origin: context.request.origin)
         let query = try? context.request.query
-        section.query = context.chosenLanguage.map { "?lang=\($0.rawValue)" } ?? ""
         section.isDone = request.method == .get && query?["done"] != nil
         section.number = query?["page"].flatMap { Int($0) } ?? 1
         let problem = shown.problem.flatMap { APIError(any: $0) }

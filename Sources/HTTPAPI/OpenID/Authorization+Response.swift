@@ -25,8 +25,11 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
                 return .seeOther(url.addingQuery(["client_id": client, "request_uri": uri]))
             case .fault(let fault):
                 return .step(.error(reason: fault.rawValue, url: nil), status: .badRequest, context: context)
-            case .page(let request, let provider, let browser):
-                return .beginning(request + (provider.map { "/with/\($0)" } ?? ""), in: browser, at: issuer)
+            case .page(let request, let provider, let browser, let namesLanguages):
+                var response = Response.beginning(
+                    request + (provider.map { "/with/\($0)" } ?? ""), in: browser, at: issuer)
+                if namesLanguages { issuer.dropLanguage(in: &response) }
+                return response
             }
         }
     }

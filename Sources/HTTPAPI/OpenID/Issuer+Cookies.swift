@@ -1,5 +1,8 @@
 internal import Accounts
+internal import HTTPTypes
+internal import Hummingbird
 internal import OpenID
+internal import Pages
 
 extension Issuer {
     /// The URL of the page of a request.
@@ -17,6 +20,24 @@ extension Issuer {
 
     /// The id of the session whose account the browser used last at the account pages.
     func lastUsedAccount(of request: IncomingRequest) -> String? { request.cookie(cookie("account")) }
+
+    /// The language that a link of a page has chosen, until the browser closes.
+    func chosenLanguage(of request: Request) -> String? { request.cookie(cookie("lang")) }
+
+    /// Keeps the language that a link of a page has chosen (`lang`) for the pages that follow.
+    ///
+    /// At the authorization endpoint `lang` is no parameter, so it is ignored.
+    func keepLanguage(chosenBy request: IncomingRequest, at path: String, in response: inout Response) {
+        guard request.request.method == .get, path != "/oauth/authorize", let query = try? request.query,
+            let chosen = query["lang"].flatMap(PageLanguage.init)
+        else { return }
+        response.headers.append(HTTPField(name: .setCookie, value: setCookie("lang", to: chosen.rawValue)))
+    }
+
+    /// Drops that language, after the person or a client has asked for another one.
+    func dropLanguage(in response: inout Response) {
+        response.headers.append(HTTPField(name: .setCookie, value: setCookie("lang", to: "", for: .zero)))
+    }
 
     /// A cookie for the issuer's host, until the browser closes unless it has a lifetime.
     func setCookie(_ purpose: String, to value: String, for lifetime: Duration? = nil) -> String {

@@ -90,14 +90,17 @@ extension StepPage.Problem {
 }
 
 extension PageLanguage {
-    /// The language that a link of the page has chosen, else the client's (`ui_locales`, which may be in the URL), the
+    /// The language that a link of a page has chosen, else the client's (`ui_locales`, which may be in the URL), the
     /// account's, the browser's or the application's.
+    ///
+    /// A request with `ui_locales` begins without the language that an earlier link has chosen.
     init(
         of request: Request, client: [String] = [], account: String? = nil, at application: ServedApplication?
     ) {
         let query = try? FormFields(request.uri.query ?? "")
         let asked = client.isEmpty ? query?["ui_locales"]?.split(separator: " ").map(String.init) ?? [] : client
         let own = application?.openID?.settings.pages.language
-        self.init(preferences: [query?["lang"]] + asked + [account, request.headers[.acceptLanguage], own])
+        let chosen = [query?["lang"], application?.openID?.chosenLanguage(of: request)]
+        self.init(preferences: chosen + asked + [account, request.headers[.acceptLanguage], own])
     }
 }

@@ -130,12 +130,9 @@ extension Response {
         let application = context.scope.application
         let language = PageLanguage(
             of: request, client: step.request.locales, account: step.account?.locale, at: application)
-        let query = try? FormFields(request.uri.query ?? "")
-        let chosen = query?["lang"].flatMap { PageLanguage(rawValue: $0) }
-        let present = issuer.page(of: id, query: chosen.map { "lang=\($0.rawValue)" })
         var page = StepPage(
             .init(
-                step, at: present, providers: issuer.providers(of: id, for: context.request.origin), in: language,
+                step, at: issuer.page(of: id), providers: issuer.providers(of: id, for: context.request.origin), in: language,
                 of: issuer, repeating: problem != nil), in: language,
             of: application)
         page.client =
@@ -150,7 +147,6 @@ extension Response {
         if step.client.own != .accountPages || step.accounts.contains(where: \.isLive) {
             page.cancel = issuer.page(of: "\(id)/cancel")
         }
-        page.chosenLanguage = chosen
         if step.isLinked { page.linkedPage = step.name.rawValue }
         page.formTargets = step.client.formTargets(of: step.request.returnAddress.redirectURI)
         return .step(page, problem: problem)

@@ -19,8 +19,8 @@ package struct Authorization: Sendable {
         /// The server has failed; `cause` is for the log.
         case failure(_ cause: any Error, OAuthError, to: ReturnAddress)
         /// The person is asked at a page, or at once at the pages of a provider; `browser` is the flow cookie's new or
-        /// unchanged value.
-        case page(request: String, provider: String?, browser: String)
+        /// unchanged value, and `namesLanguages` is whether the request has `ui_locales`.
+        case page(request: String, provider: String?, browser: String, namesLanguages: Bool)
         /// The browser must ask again for the stored request, with its cookies.
         case reload(requestURI: String, clientID: String)
         case fault(AuthorizationFault.PageFault)
@@ -184,11 +184,12 @@ package struct Authorization: Sendable {
             return .code(issued, to: request.returnAddress)
         case .ask(let question):
             let provider = question == .signIn ? request.provider : nil
-            if let progress {
-                return .page(request: progress.id.text, provider: provider, browser: progress.flow.text)
-            }
-            let (id, flow) = try await begin(request, in: browser, at: issuer)
-            return .page(request: id, provider: provider, browser: flow)
+            let (id, flow) =
+                if let progress { (progress.id.text, progress.flow.text) } else {
+                    try await begin(request, in: browser, at: issuer)
+                }
+            return .page(
+                request: id, provider: provider, browser: flow, namesLanguages: !request.locales.isEmpty)
         }
     }
 

@@ -127,6 +127,28 @@ struct SignInPageTests {
         }
     }
 
+    @Test func `a language that a link has chosen holds until a client asks for another one`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration, providers: "scripted: {}") { server in
+            let (party, person) = (RelyingParty(server), try await APIClient(server).register(at: server))
+            var browser = PageBrowser(server)
+            let page = try await browser.begin(party, ["ui_locales": "fr", "lang": "es"])
+            #expect(page.text.contains("<html lang=\"fr\">"), "lang is no parameter of a client")
+            let german = try await browser.open(page.path + "?lang=de")
+            let away = try await browser.follow("scripted", of: german)
+            let back = try await browser.comeBack(from: away, ["error": "access_denied"])
+            #expect(back.problem == "access_denied" && back.text.contains("<html lang=\"de\">"), "\(back.text)")
+            #expect(try await browser.signIn(person, at: back).code != nil)
+            #expect(try await browser.open("/account").text.contains("<html lang=\"de\">"))
+            #expect(browser.cookieLines["gatehouse-lang-demo"]?.contains("Max-Age") == false)
+            let again = try await browser.begin(party, ["prompt": "login"])
+            #expect(again.text.contains("<html lang=\"de\">"), "the client asks for none")
+            let spanish = try await browser.begin(party, ["prompt": "login", "ui_locales": "es"])
+            #expect(spanish.text.contains("<html lang=\"es\">") && browser.cookies["gatehouse-lang-demo"] == nil)
+            browser.cookies["gatehouse-lang-demo"] = "xx"
+            #expect(try await browser.open("/account").text.contains("<html lang=\"en\">"))
+        }
+    }
+
     @Test func `a number that was idle for long needs a second proof, which the request remembers`() async throws {
         try await TestServer.with(application: RelyingParty.configuration, providers: "phone: { enabled: true }") {
             server in
