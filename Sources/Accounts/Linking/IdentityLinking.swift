@@ -69,10 +69,13 @@ package struct IdentityLinking: Sendable {
     }
 
     /// Opens a session for a fresh proof of one of the account's own identities.
+    ///
+    /// With `leavingForeign`, the proof of another account's identity remains valid, so that it can sign in.
     /// - Throws: `AccountsError.foreignProof`; `AccountsError.tokenTooOld` if the person authenticated too long ago;
-    ///   and the errors of a sign-in.
+    ///   the errors of a sign-in; `ForeignIdentity` only with `leavingForeign`.
     package func reauthenticate(
-        with proof: PresentedProof, of provider: ConfiguredProvider, by principal: Principal, from client: Client
+        with proof: PresentedProof, of provider: ConfiguredProvider, by principal: Principal, from client: Client,
+        leavingForeign: Bool = false
     ) async throws -> SignedIn {
         let application = principal.application
         let use = FlowUse.reauthentication(principal.sessionID)
@@ -86,7 +89,12 @@ package struct IdentityLinking: Sendable {
             guard reading.state.requester != nil else { throw AccountsError.invalidToken }
             let verdict = decideReauthentication(
                 evidence, state: reading.state, policy: LinkingPolicy(provider, in: application))
-            if verdict.rule == .reauthenticationForeign { throw AccountsError.foreignProof(verdict.refusal) }
+            if verdict.rule == .reauthenticationForeign {
+                guard leavingForeign, reading.state.identity != nil else {
+                    throw AccountsError.foreignProof(verdict.refusal)
+                }
+                throw ForeignIdentity()
+            }
             var session = newSession(by: evidence, of: provider, resuming: principal, from: client)
             session.authenticatedAt = try authenticationTime(of: evidence, by: proof, in: application)
             return try await carryOut(

@@ -63,6 +63,9 @@ package struct SignIn: Sendable {
 /// The identity has no account, and the caller did not ask for a new one; nothing was written.
 package struct UnknownIdentity: Error {}
 
+/// The identity has another account than the one that the caller wanted proven again; nothing was written.
+package struct ForeignIdentity: Error {}
+
 /// The verdict on a sign-in, and what it was decided on.
 struct SignInDecision: Sendable {
     let verdict: LinkingVerdict

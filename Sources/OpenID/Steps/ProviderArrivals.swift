@@ -57,13 +57,18 @@ struct ProviderArrivals: StepActions {
     // MARK: - Using the proof
 
     /// Uses a proof that has arrived, for what the request asks for; only the person's decision opens an account.
+    ///
+    /// A person who was asked to authenticate again, and proves another account, is signed in to that one; if the
+    /// request requires the former account, it ends then.
     func use(
         _ arrival: ProviderArrival, on state: RequestState, _ visit: RequestSteps.Visit
     ) async throws -> StepOutcome {
         let asked = state.withoutArrival
         let cookie = proofs.cookie(after: arrival, visit)
         if let account = asked.reauthenticated {
-            return .proven(try await reauthenticate(account, with: arrival, under: cookie, visit), under: cookie)
+            do {
+                return .proven(try await reauthenticate(account, with: arrival, under: cookie, visit), under: cookie)
+            } catch is ForeignIdentity {}
         }
         if asked.links(arrival.provider), let account = asked.candidate {
             return .linked(try await link(arrival, to: account, under: cookie, visit), under: cookie)
@@ -140,7 +145,7 @@ struct ProviderArrivals: StepActions {
         let (provider, proof) = try await read(arrival, visit)
         return try await identities.linking.reauthenticate(
             with: proof, of: provider, by: account.principal(in: visit.issuer.application),
-            from: proofs.client(under: cookie, remember: account.isRemembered, visit))
+            from: proofs.client(under: cookie, remember: account.isRemembered, visit), leavingForeign: true)
     }
 
     private func link(

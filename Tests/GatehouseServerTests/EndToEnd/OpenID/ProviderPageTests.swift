@@ -223,6 +223,36 @@ struct ProviderPageTests {
         }
     }
 
+    @Test func `who proves another account goes on with that one, unless the client requires the former`() async throws
+    {
+        try await with { server in
+            let (party, api) = (RelyingParty(server), APIClient(server))
+            let (ada, ben) = (VerifiedIdentity.somebody(), VerifiedIdentity.somebody())
+            let (uid, other) = (try await api.present(ada)["user"]["id"], try await api.present(ben)["user"]["id"])
+            func prove(
+                _ evidence: VerifiedIdentity, asking parameters: [String: String], in browser: inout PageBrowser
+            ) async throws -> PageBrowser.View {
+                let page = try await browser.begin(party, parameters)
+                try #require(page.step == "reauthenticate", "\(page.text)")
+                return try await browser.comeBack(
+                    from: browser.follow("scripted", of: page), ["code": evidence.proof, "time": "begin"])
+            }
+            var browser = PageBrowser(server)
+            #expect(try await browser.present(ada, at: browser.begin(party)).code != nil)
+            let claims = #"{"id_token":{"sub":{"value":"\#(uid.string ?? "")"}}}"#
+            let refused = try await prove(ben, asking: ["prompt": "login", "claims": claims], in: &browser)
+            #expect(refused.returnedError == "access_denied" && refused.code == nil, "\(refused.text)")
+            let same = try await browser.begin(party, ["prompt": "none", "claims": claims])
+            #expect(same.code != nil, "the former session goes on: \(same.target ?? "")")
+            var second = PageBrowser(server)
+            #expect(try await second.present(ada, at: second.begin(party)).code != nil)
+            let done = try await prove(ben, asking: ["prompt": "login"], in: &second)
+            #expect(try await finished(done, party)["sub"] == other)
+            #expect(try await server.count("SELECT count(*) FROM accounts") == 2)
+            #expect(try await server.count("SELECT count(*) FROM identities") == 2)
+        }
+    }
+
     @Test func `a gateway's header signs in, as long as the request has it`() async throws {
         let providers =
             "carrier: { kind: mobile-network, gateways: [127.0.0.1], header: X-MSISDN }"
