@@ -72,16 +72,24 @@ package struct OneTimeCodes: Sendable {
     }
 
     /// Signs in with a code.
+    ///
+    /// Without `mayOpenAccount`, the correct code of an address without an account is consumed and refused like a wrong
+    /// one.
     /// - Throws: `AccountsError.invalidCredentials`, and the errors of `SignIn.open`.
     package func complete(
         _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, by principal: Principal?,
-        from client: Client, in application: Application
+        mayOpenAccount: Bool = true, from client: Client, in application: Application
     ) async throws -> SignedIn {
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
             let evidence = try await prove(
                 presented, with: configured, session: principal?.sessionID, from: client, in: application, store: store)
-            let session = tokens.newSession(by: evidence, of: configured.name, from: client, in: application)
-            return try await signIn.open(session, of: configured, store: store)
+            var session = tokens.newSession(by: evidence, of: configured.name, from: client, in: application)
+            session.mayOpenAccount = mayOpenAccount
+            do {
+                return try await signIn.open(session, of: configured, store: store)
+            } catch is UnknownIdentity {
+                throw AccountsError.invalidCredentials
+            }
         }
         return try await tokens.signedIn(outcome, in: application)
     }

@@ -49,12 +49,13 @@ package struct ProofSignIn: Sendable {
 
     /// Signs in with a code that was sent to an address; `principal` is its requester, if one was signed in.
     package func signIn(
-        with code: PresentedOneTimeCode, ofKind kind: String, named name: String?, ticket: String?,
-        by principal: Principal?, from client: Client, in application: Application
+        with code: PresentedOneTimeCode, ofKind kind: String, named name: String?, mayOpenAccount: Bool = true,
+        ticket: String?, by principal: Principal?, from client: Client, in application: Application
     ) async throws -> SignedIn {
         let configured = try application.providers.provider(ofKind: kind, named: name)
         return try await tickets.signingIn(with: ticket, in: application) {
-            try await codes.complete(code, with: configured, by: principal, from: client, in: application)
+            try await codes.complete(
+                code, with: configured, by: principal, mayOpenAccount: mayOpenAccount, from: client, in: application)
         }
     }
 

@@ -109,10 +109,13 @@ struct RequestState: Sendable {
 
     /// Whether a person who has no account can open one with a code.
     ///
-    /// A request that requires an account, or links an identity to one, opens none.
     var offersSignUp: Bool { opensAccounts && issuer.sendsCodesForSignUp }
 
-    var opensAccounts: Bool { request.subject == nil && request.linksProvider == nil }
+    /// Whether a proof may open an account.
+    ///
+    /// A request that requires an account, or links an identity to one, opens none. Nor does a person who signs in to
+    /// the account that an identity is to join.
+    var opensAccounts: Bool { request.subject == nil && request.linksProvider == nil && progress.joining == nil }
 
     /// The page that a link has led to, if the present page has that link; otherwise the present page.
     private func following(_ step: ShownStep.Name) -> ShownStep.Name {

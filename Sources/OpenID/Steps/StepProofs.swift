@@ -30,8 +30,8 @@ struct StepProofs: StepActions {
             let presented = PresentedOneTimeCode(challengeID: sent.id, code: code)
             return try await prove(form, on: state, remember: sent.remember, visit) { ticket, client in
                 try await signIn.signIn(
-                    with: presented, ofKind: sent.kind, named: sent.provider, ticket: ticket, by: nil, from: client,
-                    in: application)
+                    with: presented, ofKind: sent.kind, named: sent.provider, mayOpenAccount: state.opensAccounts,
+                    ticket: ticket, by: nil, from: client, in: application)
             }
         case (.signIn, .code(let identifier, let remember)), (.signUp, .code(let identifier, let remember)),
             (.reauthenticate, .code(let identifier, let remember)),

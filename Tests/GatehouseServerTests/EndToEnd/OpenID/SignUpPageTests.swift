@@ -172,6 +172,39 @@ struct SignUpPageTests {
         }
     }
 
+    enum Closed: CaseIterable { case required, joining, linking }
+
+    @Test(arguments: Closed.allCases)
+    func `a code opens no account where one is required`(_ request: Closed) async throws {
+        try await TestServer.with(application: RelyingParty.configuration, providers: "scripted: {}") { server in
+            let (party, person) = (RelyingParty(server), try await APIClient(server).register(at: server))
+            var browser = PageBrowser(server)
+            var page: PageBrowser.View
+            switch request {
+            case .required:
+                page = try await browser.begin(
+                    party, ["claims": #"{"id_token":{"sub":{"value":"\#(person.uid)"}}}"#])
+            case .joining:
+                page = try await browser.present(.somebody(), at: browser.begin(party))
+                page = try await browser.submit("link", of: page)
+            case .linking:
+                var visitor = try await LinkingBrowser(of: person, at: server)
+                try await server.age("sessions", "authenticated_at", by: "1 hour", where: "kind = 'browser'")
+                page = try await visitor.browser.submit("other", of: visitor.add("scripted"))
+                browser = visitor.browser
+            }
+            #expect(page.step == "signin" && page.link("signup") == nil, "\(page.text)")
+            let address = APIClient.newAddress()
+            page = try await browser.submit("code", ["identifier": address], of: page)
+            let code = try await server.mailedCode(to: address)
+            page = try await browser.submit("verify", ["code": code], of: page)
+            #expect(page.status == 400 && page.step == "code" && page.problem == "INVALID_CREDENTIALS", "\(page.text)")
+            #expect(try await server.count("SELECT count(*) FROM accounts") == 1)
+            page = try await browser.submit("verify", ["code": code], of: page)
+            #expect(page.problem == "INVALID_CREDENTIALS", "the code is used up")
+        }
+    }
+
     // MARK: - A forgotten password
 
     @Test func `a forgotten password has one answer for all addresses, and a mail for known ones`() async throws {
