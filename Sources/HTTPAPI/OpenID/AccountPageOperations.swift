@@ -57,10 +57,12 @@ struct AccountPageOperations: Sendable {
 extension RefusalAudit {
     /// Records a refusal that a page shows and that no use case has recorded, as `EndpointResponder` does for the REST
     /// interface.
-    func record(_ problem: any Error, by principal: Principal?, _ context: OperationContext) async {
+    func record(
+        _ problem: any Error, of provider: String? = nil, by principal: Principal?, _ context: OperationContext
+    ) async {
         guard
             let entry = AuditEntry(
-                refusal: problem, route: context.client.route, provider: nil, principal: principal)
+                refusal: problem, route: context.client.route, provider: provider, principal: principal)
         else { return }
         do {
             try await record(entry, from: context.client, in: context.application)

@@ -25,15 +25,14 @@ struct StepOperations: Sendable {
     var show: Operation<String, Output> {
         Operation("step.show", limits: .local) { context, request in
             let visit = try visit(request, context)
-            return (await recorded(try await steps.show(visit), context), request, visit.issuer)
+            return (try await steps.show(visit), request, visit.issuer)
         }
     }
 
     var leave: Operation<(request: String, provider: String), Output> {
         Operation("step.leave", limits: .client(.redirect)) { context, input in
             let visit = try visit(input.request, context)
-            let answer = try await steps.leave(for: input.provider, visit)
-            return (await recorded(answer, context), input.request, visit.issuer)
+            return (try await steps.leave(for: input.provider, visit), input.request, visit.issuer)
         }
     }
 
@@ -55,23 +54,19 @@ struct StepOperations: Sendable {
                 return (.fault(.forged), input.request, visit.issuer)
             }
             let answer = try await steps.submit(StepAction(input.form), formToken: input.form["csrf"] ?? "", visit)
-            return (await recorded(answer, context), input.request, visit.issuer)
+            return (answer, input.request, visit.issuer)
         }
-    }
-
-    /// Records the refusal that a page shows.
-    private func recorded(_ answer: StepAnswer, _ context: OperationContext) async -> StepAnswer {
-        if case .page(let step) = answer, let problem = step.problem {
-            await refusals.record(problem, by: nil, context)
-        }
-        return answer
     }
 
     private func visit(_ request: String, _ context: OperationContext) throws -> RequestSteps.Visit {
         let issuer = try context.issuer
         return RequestSteps.Visit(
             request: request, linked: try? context.request.query["step"], browser: issuer.browser(of: context.request),
-            client: context.client, issuer: issuer, origin: context.request.origin)
+            client: context.client, issuer: issuer, origin: context.request.origin
+        ) { problem, provider, account in
+            await refusals.record(
+                problem, of: provider, by: account?.principal(in: issuer.application), context)
+        }
     }
 }
 

@@ -132,7 +132,8 @@ extension Response {
             of: request, client: step.request.locales, account: step.account?.locale, at: application)
         var page = StepPage(
             .init(
-                step, at: issuer.page(of: id), providers: issuer.providers(of: id, for: context.request.origin), in: language,
+                step, at: issuer.page(of: id), providers: issuer.providers(of: id, for: context.request.origin),
+                in: language,
                 of: issuer, repeating: problem != nil), in: language,
             of: application)
         page.client =

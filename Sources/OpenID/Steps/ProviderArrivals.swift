@@ -112,6 +112,7 @@ struct ProviderArrivals: StepActions {
             progress.pending = .conflict(
                 LinkConflict(provider: arrival.provider, rule: refusal.rule, ticket: ticket))
         } catch let problem where problem.isForPerson {
+            await visit.recordRefusal(problem, arrival.provider, account)
             (progress.wantsOther, progress.pending) = (true, nil)
             progress.providerError =
                 switch problem {

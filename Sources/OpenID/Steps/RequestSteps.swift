@@ -18,12 +18,16 @@ package struct RequestSteps: Sendable {
         let linked: ShownStep.Name?
         /// What providers may use of the HTTP request.
         let origin: RequestOrigin
+        /// Records a refused proof in the audit, with the provider of a proof from its pages or of a link, and with the
+        /// account that is signed in or joined.
+        let recordRefusal: @Sendable (any Error, _ provider: String?, BrowserAccount?) async -> Void
 
         package init(
             request: String, linked: String?, browser: Authorization.Browser, client: Client, issuer: Issuer,
-            origin: RequestOrigin = RequestOrigin(peer: nil)
+            origin: RequestOrigin = RequestOrigin(peer: nil),
+            recordRefusal: @escaping @Sendable (any Error, String?, BrowserAccount?) async -> Void = { _, _, _ in }
         ) {
-            self.origin = origin
+            (self.origin, self.recordRefusal) = (origin, recordRefusal)
             (self.request, self.browser, self.client, self.issuer) = (request, browser, client, issuer)
             self.linked = linked.flatMap { ShownStep.Name(bytesOf: $0) }
         }
@@ -158,8 +162,13 @@ package struct RequestSteps: Sendable {
     func show(
         _ problem: any Error, after action: StepAction?, at state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer {
-        let hasArrived = if case .arrived = state.present { true } else { false }
-        var state = hasArrived ? state.withoutArrival : state
+        var (state, hasArrived, provider) = (state, false, state.request.linksProvider)
+        if case .arrived(let arrival) = state.present {
+            (state, hasArrived, provider) = (state.withoutArrival, true, arrival.provider)
+        }
+        var account: BrowserAccount?
+        if case .page(let step) = state.present { account = state.account(at: step) }
+        await visit.recordRefusal(problem, provider, account)
         if let pending = try await proofs.decision(after: problem, to: action, of: state, visit) {
             (state.progress.pending, state.progress.challenge) = (pending, nil)
             _ = try await update(state, visit)

@@ -183,6 +183,34 @@ struct AuditedDecisionTests {
         }
     }
 
+    @Test func `a link that a page refuses, to the account that is signed in or joined`() async throws {
+        let application = RelyingParty.configuration + "\nlinking: { maximumIdentities: 1 }"
+        try await TestServer.with(application: application, providers: "scripted: { enabled: true }") { server in
+            let person = try await APIClient(server).register(at: server)
+            let full = event(
+                "sign-in.refused",
+                [
+                    "route": "/signin/{request}", "code": "LIMIT_REACHED", "rule": "account.full",
+                    "provider": "scripted",
+                ], try await server.pseudonym(of: person.uid))
+            var visitor = try await LinkingBrowser(of: person, at: server)
+            let link = try await visitor.add("scripted")
+            let linked = try await server.audited {
+                let refused = try await visitor.browser.present(.somebody(), at: link)
+                #expect(refused.problem == "LIMIT_REACHED", "\(refused.text)")
+            }
+            #expect(linked.filter { $0 == full }.count == 1, "\(linked)")
+            var browser = PageBrowser(server)
+            let asked = try await browser.present(.somebody(), at: browser.begin(RelyingParty(server)))
+            let signIn = try await browser.submit("link", of: asked)
+            let joined = try await server.audited {
+                let refused = try await browser.signIn(person, at: signIn)
+                #expect(refused.problem == "LIMIT_REACHED", "\(refused.text)")
+            }
+            #expect(joined.filter { $0 == full }.count == 1, "\(joined)")
+        }
+    }
+
     @Test func `malformed proofs`() async throws {
         try await TestServer.linking { server, client in
             let all = try await server.audited {
