@@ -1,6 +1,6 @@
 /// An error of the OAuth endpoints (RFC 6749, 4.1.2.1 and 5.2).
-package struct OAuthError: Error, Sendable, Equatable {
-    package enum Code: String, Sendable, CaseIterable {
+package struct OAuthError: Error, Sendable, Codable, Equatable {
+    package enum Code: String, Sendable, Codable, CaseIterable {
         case invalidRequest = "invalid_request"
         case invalidClient = "invalid_client"
         case invalidGrant = "invalid_grant"

@@ -144,7 +144,7 @@ package struct Authorization: Sendable {
                 stored.request, of: client, progress: (stored, id, flow), in: browser, at: issuer)
         } catch {
             // A request that was refused is over; one that the server failed at may be repeated.
-            if error is OAuthError { _ = try await store.end(stored.hash, application: issuer.application.id) }
+            if error is OAuthError { _ = try await store.end(stored, application: issuer.application.id) }
             return try Self.answer(to: error, at: stored.request.returnAddress)
         }
     }
@@ -177,11 +177,12 @@ package struct Authorization: Sendable {
         switch nextStep(for: situation) {
         case .refuse(let code): throw OAuthError(code, "The request cannot be answered without the person")
         case .finish(let session):
-            if isStored { return .code(code.text, to: request.returnAddress) }
-            let issued = try await store.issueCode(
-                for: request, of: session.id, finishing: progress?.stored.hash, at: issuer, by: opaque)
-            guard let issued else { return .fault(.invalidRequestURI) }
-            return .code(issued, to: request.returnAddress)
+            if !isStored {
+                let isIssued = try await store.issue(
+                    code, for: request, of: session.id, finishing: progress?.stored.hash, at: issuer, by: opaque)
+                guard isIssued else { return .fault(.invalidRequestURI) }
+            }
+            return .code(code.text, to: request.returnAddress)
         case .ask(let question):
             let provider = question == .signIn ? request.provider : nil
             let (id, flow) =

@@ -66,9 +66,12 @@ package protocol AuthorizationStore: BrowserAccountStore {
     /// - Returns: `false` if the request has ended, or has changed since it was read.
     func update(_ request: StoredRequest, application: Application.ID) async throws -> Bool
 
-    /// Ends a request without a code.
+    /// Ends a request without a code, and stores its progress.
     /// - Returns: `false` if it had ended.
-    func end(_ request: [UInt8], application: Application.ID) async throws -> Bool
+    func end(_ request: StoredRequest, application: Application.ID) async throws -> Bool
+
+    /// Whether a code of a live session of the browser exists that was not redeemed and has not expired.
+    func hasCode(_ code: [UInt8], browser: [UInt8], application: Application.ID) async throws -> Bool
 }
 
 package protocol BrowserAccountStore: Sendable {
@@ -117,31 +120,29 @@ extension StoredRequest {
     }
 
     /// The sessions that the person has chosen, proven or consented with.
-    package var sessions: [UUID] { [progress.session, progress.proven, progress.consented].compactMap { $0 } }
+    package var sessions: [UUID] {
+        [progress.session, progress.proven, progress.consented, progress.ending?.session].compactMap { $0 }
+    }
 }
 
 extension AuthorizationStore {
     /// Stores the code that a request ends with, for the OpenID client or the app that has sent the request.
-    /// - Returns: `nil` if the session is not live, or the request has ended.
-    func issueCode(
-        for request: ClientRequest, of session: UUID, finishing hash: [UInt8]?, at issuer: Issuer,
-        by opaque: any OpaqueTokens
-    ) async throws -> String? {
-        let (code, application) = (opaque.make(), issuer.application.id)
-        let isIssued: Bool
+    /// - Returns: `false` if the session is not live, or the request has ended.
+    func issue(
+        _ code: OpaqueToken, for request: ClientRequest, of session: UUID, finishing hash: [UInt8]?,
+        at issuer: Issuer, by opaque: any OpaqueTokens
+    ) async throws -> Bool {
+        let application = issuer.application.id
         if request.clientID == OwnClient.hosted.rawValue {
             let address = request.returnAddress
             let destination = FlowDestination(
                 redirectURI: address.redirectURI, appState: address.state ?? "", codeChallenge: request.codeChallenge)
             let handover = NewHandover(
                 code: code, state: opaque.make(), destination: destination, lifetime: Authorization.codeLifetime)
-            isIssued = try await store(handover, of: session, finishing: hash, application: application)
-        } else {
-            let new = NewCode(
-                hash: code.hash, request: request, issuer: issuer.url, lifetime: Authorization.codeLifetime)
-            isIssued = try await store(new, of: session, finishing: hash, application: application)
+            return try await store(handover, of: session, finishing: hash, application: application)
         }
-        return isIssued ? code.text : nil
+        let new = NewCode(hash: code.hash, request: request, issuer: issuer.url, lifetime: Authorization.codeLifetime)
+        return try await store(new, of: session, finishing: hash, application: application)
     }
 
     /// Stores a request of a browser, and returns the request's id and the value of the flow cookie.

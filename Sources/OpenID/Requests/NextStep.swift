@@ -55,8 +55,20 @@ package struct RequestProgress: Sendable, Codable, Equatable {
     package var joining: ProviderArrival?
     /// Whether the identity of a request to link one was linked, or left to the account that it belongs to.
     package var hasLinked: Bool?
+    /// How the request has ended, unless it is open or has ended with a code.
+    package var ending: RequestEnding?
 
     package init() {}
+}
+
+/// The answer to the form that has ended a request without a code.
+package struct RequestEnding: Sendable, Codable, Equatable {
+    /// The form and its action, or `nil` if the request was ended by something else.
+    let form: String?
+    /// The session with which the pages of the account go on.
+    package let session: UUID?
+    /// What the request's client is told.
+    let error: OAuthError
 }
 
 /// A code that a person has been sent at the pages of a request.

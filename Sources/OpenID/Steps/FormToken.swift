@@ -27,7 +27,7 @@ struct FormToken: Sendable {
     /// Whether the page of a valid token showed this content.
     func isCurrent(_ text: String, showing content: String) -> Bool { text.hasPrefix("\(mark(content)).") }
 
-    private func mark(_ content: String) -> String {
+    func mark(_ content: String) -> String {
         Digest.base64URL(opaque.pseudonym(of: content, purpose: "content of a form").prefix(12))
     }
 

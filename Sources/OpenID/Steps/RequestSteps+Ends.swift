@@ -1,8 +1,20 @@
 internal import Accounts
+internal import Foundation
 internal import ProviderKit
 
 /// How requests end.
 extension RequestSteps {
+    /// Ends the request with `access_denied`, at a link of its pages.
+    package func cancel(_ visit: Visit) async throws -> StepAnswer {
+        var visit = visit
+        visit.form = "cancel"
+        switch try await load(visit) {
+        case .fault(let fault): return .fault(fault)
+        case .over(let state): return try await endedAgain(state, visit, cookie: nil) ?? .fault(state.over)
+        case .open(let state): return try await end(state, visit, with: .denied, cookie: nil)
+        }
+    }
+
     /// Shows the step that a request is at, or ends the request.
     func settle(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer {
         switch state.present {
@@ -18,31 +30,70 @@ extension RequestSteps {
     private func finish(
         _ state: RequestState, _ visit: Visit, as session: BrowserSession, cookie: SessionCookie?
     ) async throws -> StepAnswer {
-        let (application, hash) = (visit.issuer.application.id, state.visit.stored.hash)
-        if state.client.own == .accountPages {
-            guard try await store.end(hash, application: application) || cookie != nil else { return .reload(nil) }
-            return .account(state.request.returnAddress.redirectURI, session: session.id, cookie)
-        }
-        var code = try await store.issueCode(
-            for: state.request, of: session.id, finishing: hash, at: visit.issuer, by: opaque)
-        if code == nil, cookie != nil {
-            // The same form has finished the request, but a browser shows only the answer that it got last.
-            code = try await store.issueCode(
-                for: state.request, of: session.id, finishing: nil, at: visit.issuer, by: opaque)
-        }
-        guard let code else { return .reload(cookie) }
-        return .ended(.code(code, to: state.request.returnAddress), of: state.client, cookie)
+        if state.client.own == .accountPages { return try await end(state, visit, for: session, cookie: cookie) }
+        let code = code(after: visit, cookie: cookie)
+        let isIssued = try await store.issue(
+            code, for: state.request, of: session.id, finishing: state.visit.stored.hash, at: visit.issuer, by: opaque)
+        guard isIssued else { return try await endedAgain(state, visit, cookie: cookie) ?? .reload(cookie) }
+        return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, cookie)
+    }
+
+    /// The code that a request ends with.
+    ///
+    /// A form that is sent twice leads to the same code, as to the same cookie. It is unpredictable without the key of
+    /// the server.
+    private func code(after visit: Visit, cookie: SessionCookie?) -> OpaqueToken {
+        guard let cause = cookie?.value ?? visit.form else { return opaque.make() }
+        let value = opaque.pseudonym(of: "\(visit.request)\n\(cause)", purpose: "code after a form")
+        return opaque.parse(Digest.base64URL(value)) ?? opaque.make()
     }
 
     func end(
         _ state: RequestState, _ visit: Visit, with error: OAuthError, cookie: SessionCookie?
     ) async throws -> StepAnswer {
-        let isEnded = try await store.end(state.visit.stored.hash, application: visit.issuer.application.id)
-        guard isEnded || cookie != nil else { return .reload(nil) }
-        if state.client.own == .accountPages {
-            return .account(state.request.returnAddress.redirectURI, session: nil, cookie)
+        try await end(state, visit, for: nil, with: error, cookie: cookie)
+    }
+
+    /// Ends a request without a code, and notes the answer for a repetition of the form.
+    private func end(
+        _ state: RequestState, _ visit: Visit, for session: BrowserSession?, with error: OAuthError = .denied,
+        cookie: SessionCookie?
+    ) async throws -> StepAnswer {
+        var stored = state.visit.stored
+        let ending = RequestEnding(form: visit.form, session: session?.id, error: error)
+        stored.progress.ending = ending
+        let isEnded = try await store.end(stored, application: visit.issuer.application.id)
+        guard isEnded || cookie != nil else {
+            guard case .over(let now) = try await load(visit) else { return .reload(nil) }
+            return try await endedAgain(now, visit, cookie: nil) ?? .reload(nil)
         }
-        return .ended(.error(error, to: state.request.returnAddress), of: state.client, cookie)
+        return answer(to: ending, of: state, cookie: cookie)
+    }
+
+    private func answer(to ending: RequestEnding, of state: RequestState, cookie: SessionCookie?) -> StepAnswer {
+        let address = state.request.returnAddress
+        if state.client.own == .accountPages {
+            return .account(address.redirectURI, session: ending.session, cookie)
+        }
+        return .ended(.error(ending.error, to: address), of: state.client, cookie)
+    }
+
+    // MARK: - Forms that are sent twice
+
+    /// Answers a form again that has ended the request, because a browser shows only the answer that it got last;
+    /// `nil` if the request has ended otherwise, or if its code was redeemed or has expired.
+    func endedAgain(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer? {
+        if let ending = state.progress.ending {
+            guard let form = visit.form, ending.form == form else { return nil }
+            return answer(to: ending, of: state, cookie: cookie)
+        }
+        guard cookie != nil || visit.form != nil,
+            let browser = (cookie?.value ?? visit.browser.sessions).flatMap(opaque.parse)
+        else { return nil }
+        let code = code(after: visit, cookie: cookie)
+        guard try await store.hasCode(code.hash, browser: browser.hash, application: visit.issuer.application.id)
+        else { return nil }
+        return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, cookie)
     }
 }
 

@@ -21,6 +21,8 @@ package struct RequestSteps: Sendable {
         /// Records a refused proof in the audit, with the provider of a proof from its pages or of a link, and with the
         /// account that is signed in or joined.
         let recordRefusal: @Sendable (any Error, _ provider: String?, BrowserAccount?) async -> Void
+        /// The form that the browser has sent, with its action; a repetition of the form has the same.
+        var form: String?
 
         package init(
             request: String, linked: String?, browser: Authorization.Browser, client: Client, issuer: Issuer,
@@ -71,19 +73,11 @@ package struct RequestSteps: Sendable {
         }
     }
 
-    /// Ends the request with `access_denied`.
-    package func cancel(_ visit: Visit) async throws -> StepAnswer {
-        switch try await load(visit) {
-        case .fault(let fault): .fault(fault)
-        case .over(let state): .fault(state.over)
-        case .open(let state): try await end(state, visit, with: .denied, cookie: nil)
-        }
-    }
-
     /// Carries out a form's action, unless the form shows another step than the present one.
     ///
-    /// A refusal that the person can do something about is shown with the form. A form that has proven an account may
-    /// come again before the browser has got the cookie, as after a double click; it is answered like the first time.
+    /// A refusal that the person can do something about is shown with the form. A form that has proven an account or
+    /// ended the request may come again before the browser has got the answer, as after a double click; it is answered
+    /// like the first time.
     package func submit(_ action: StepAction?, formToken: String, _ visit: Visit) async throws -> StepAnswer {
         let state: RequestState
         switch try await load(visit) {
@@ -93,6 +87,8 @@ package struct RequestSteps: Sendable {
         guard let flow = visit.browser.flow.flatMap(opaque.parse) else { return .fault(.notYours) }
         let token = FormToken(opaque: opaque, flow: flow, path: visit.request)
         guard token.isValid(formToken) else { return .fault(state.visit.isOpen ? .forged : state.over) }
+        var visit = visit
+        visit.form = action.map { token.mark("\(formToken)\n\($0)") }
         guard state.visit.isOpen else {
             return try await repeated(action, formToken, of: state, visit) ?? .fault(state.over)
         }
@@ -206,13 +202,15 @@ package struct RequestSteps: Sendable {
         return try await proceed(state, visit, cookie: cookie)
     }
 
-    /// Answers a form again that has proven an account already; `nil` if it has not, or not lately.
+    /// Answers a form again that has proven an account already, or has ended the request; `nil` if it has not, or not
+    /// lately.
     ///
     /// Only the form that has proven an account yields the cookie under which that account's session is.
     private func repeated(
         _ action: StepAction?, _ formToken: String, of state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer? {
-        guard let action, action.proof != nil else { return nil }
+        guard let action else { return nil }
+        guard action.proof != nil else { return try await endedAgain(state, visit, cookie: nil) }
         return try await repeated(
             under: proofs.cookie(after: action, formToken: formToken, visit), by: action, of: state, visit)
     }

@@ -95,12 +95,32 @@ extension SQLStore {
     private static let endRequest = Statement(
         .write,
         """
-        UPDATE authorization_requests SET expires_at = now() - interval '1 minute'
+        UPDATE authorization_requests
+           SET expires_at = now() - interval '1 minute', sealed = $3, marks = nullif($4::bytea[], '{}')
          WHERE application_id = $1 AND hash = $2 AND expires_at > now()
         """)
 
-    package func end(_ request: [UInt8], application: Application.ID) async throws -> Bool {
-        try await run(Self.endRequest, [.application(application), .bytes(request)]).affected == 1
+    package func end(_ request: StoredRequest, application: Application.ID) async throws -> Bool {
+        let sealed = try sealed(request, application: application)
+        let binds: [Bind] = [.application(application), .bytes(request.hash), .bytes(sealed), marks(of: request)]
+        return try await run(Self.endRequest, binds).affected == 1
+    }
+
+    /// Codes of OpenID clients, and those of the REST interface for sign-ins at the pages.
+    private static let selectCode = Statement(
+        .read,
+        """
+        SELECT 1 FROM authorization_codes c JOIN sessions s ON s.application_id = $1 AND s.id = c.session_id
+         WHERE c.application_id = $1 AND c.hash = $2 AND c.redeemed_at IS NULL AND c.expires_at > now()
+           AND s.browser_hash = $3 AND s.ended_at IS NULL
+        UNION ALL
+        SELECT 1 FROM redirect_flows f JOIN sessions s ON s.application_id = $1 AND s.id = f.session_id
+         WHERE f.application_id = $1 AND f.code_hash = $2 AND f.redeemed_at IS NULL AND f.expires_at > now()
+           AND s.browser_hash = $3 AND s.ended_at IS NULL
+        """)
+
+    package func hasCode(_ code: [UInt8], browser: [UInt8], application: Application.ID) async throws -> Bool {
+        try await !run(Self.selectCode, [.application(application), .bytes(code), .bytes(browser)]).isEmpty
     }
 
     func sealed(_ request: StoredRequest, application: Application.ID) throws -> [UInt8] {

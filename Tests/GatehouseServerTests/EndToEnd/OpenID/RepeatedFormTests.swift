@@ -70,17 +70,16 @@ struct RepeatedFormTests {
             let other = try await browser.submit("other", of: chosen)
             let (page, action, fields) = try await proof(kind, of: ada, at: other, &browser, server)
             let answers = try await send(fields, action, of: page, browser, order)
-            var names: Set<String> = []
             for (view, after) in answers {
                 #expect(view.status == 200 && view.step == "return", "\(view.status) \(view.text)")
                 #expect(after.sessions == answers[0].browser.sessions && after.sessions != former)
-                let tokens = try await party.redeem(view.code ?? "")
-                let claims = try DecodedToken(tokens["id_token"].string ?? "").claims
-                names.insert("\(claims["sub"].string ?? "") \(claims["sid"].string ?? "")")
-                #expect(claims["sub"].string == ada.uid)
                 #expect(try await sessions(after, server) == 2, "one of each account")
             }
-            #expect(names.count == 1, "one session of the client: \(names)")
+            #expect(Set(answers.map(\.view.code)).count == 1, "one code")
+            let tokens = try await party.redeem(answers[0].view.code ?? "")
+            #expect(try DecodedToken(tokens["id_token"].string ?? "").claims["sub"].string == ada.uid)
+            var late = browser
+            #expect(try await late.submit(action, fields, of: page).fault == "request_over", "the code was redeemed")
             #expect(try await server.count("SELECT count(*) FROM sessions WHERE kind = 'browser'") == 2)
             var last = try #require(answers.last).browser
             let accounts = try await last.begin(party, ["prompt": "select_account"])
@@ -182,6 +181,81 @@ struct RepeatedFormTests {
             try await server.age("sessions", "authenticated_at", by: "62 seconds", where: "kind = 'browser'")
             let stale = try await second.submit("verify", ["code": code], of: page)
             #expect(stale.fault == "request_over" && second.sessions == nil, "\(stale.text)")
+        }
+    }
+
+    /// The forms that end a request without a proof.
+    enum Last: String, CaseIterable { case allow, proceed = "continue", choose, deny }
+
+    @Test(arguments: Last.allCases, Order.allCases)
+    func `a form that ends the request is answered again with the same code`(last: Last, order: Order) async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party: RelyingParty =
+                switch last {
+                case .allow, .deny: .public(server)
+                case .proceed: .native(server)
+                case .choose: RelyingParty(server)
+                }
+            let ada = try await party.api.register(at: server)
+            var browser = PageBrowser(server)
+            browser.cookies["gatehouse-sso-demo"] = String(try await party.browser(of: ada).dropFirst(19))
+            let page = try await browser.begin(party, last == .choose ? ["prompt": "select_account"] : [:])
+            let action = last.rawValue
+            let former = try await server.count("SELECT count(*) FROM authorization_codes")
+            let answers = try await send([:], action, of: page, browser, order, times: 3)
+            #expect(Set(answers.map(\.view.target)).count == 1, "\(answers.map(\.view.text))")
+            #expect(answers.allSatisfy { $0.view.status == answers[0].view.status })
+            var (signedOut, stranger) = (browser, PageBrowser(server))
+            #expect(try await stranger.submit(action, of: page).fault == "not_your_request")
+            #expect(try await browser.open(page.path).fault == "request_over", "only the form is answered again")
+            let codes = try await server.count("SELECT count(*) FROM authorization_codes") - former
+            guard last != .deny else {
+                #expect(answers[0].view.returnedError == "access_denied" && codes == 0)
+                #expect(try await browser.submit("allow", of: page).fault == "request_over", "another action")
+                return
+            }
+            #expect(codes == 1)
+            signedOut.cookies["gatehouse-sso-demo"] = nil
+            #expect(try await signedOut.submit(action, of: page).fault == "request_over")
+            let code = try #require(answers[0].view.code)
+            #expect(try await party.redeem(code).status == 200)
+            let late = try await browser.submit(action, of: page)
+            #expect(late.fault == "request_over" && late.code == nil, "\(late.text)")
+            #expect(try await server.count("SELECT count(*) FROM sessions WHERE kind = 'client'") == 1)
+        }
+    }
+
+    @Test func `a code that is shown again expires when it would have expired`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty.public(server)
+            var browser = PageBrowser(server)
+            let page = try await browser.signIn(party.api.register(at: server), at: browser.begin(party))
+            let code = try await browser.submit("allow", of: page).code
+            try await server.age("authorization_codes", "expires_at", by: "30 seconds")
+            let again = try await browser.submit("allow", of: page)
+            #expect(again.code != nil && again.code == code, "\(again.text)")
+            try await server.age("authorization_codes", "expires_at", by: "31 seconds")
+            #expect(try await browser.submit("allow", of: page).fault == "request_over")
+        }
+    }
+
+    @Test(arguments: Order.allCases)
+    func `requests of the account's pages, and links to cancel, are answered again, too`(order: Order) async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let ada = try await party.api.register(at: server)
+            var browser = PageBrowser(server)
+            let begun = try await browser.open("/signup")
+            let (page, action, fields) = try await proof(.firstCode, of: ada, at: begun, &browser, server)
+            let welcome = try await browser.submit(action, fields, of: page)
+            #expect(welcome.step == "welcome", "\(welcome.text)")
+            for (view, _) in try await send([:], "skip", of: welcome, browser, order) {
+                #expect(view.status == 200 && view.path == "/account", "\(view.status) \(view.text)")
+            }
+            var other = PageBrowser(server)
+            let asked = try await other.begin(party)
+            let link = try #require(asked.link("cancel"))
+            for _ in 1...2 { #expect(try await other.open(link).returnedError == "access_denied") }
         }
     }
 
