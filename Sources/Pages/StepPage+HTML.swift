@@ -104,7 +104,6 @@ extension StepPage {
     private var canBeShownAgain: Bool {
         switch step {
         case .return, .formPost, .signedOut, .done, .deleted, .error: false
-        case .account(let page): if case .identities(_, _, code: .some) = page.section { false } else { true }
         default: true
         }
     }

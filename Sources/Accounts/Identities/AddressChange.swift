@@ -33,6 +33,11 @@ package struct AddressChange: Sendable {
             .addressChange(id), to: target, of: configured, by: principal, from: client, in: application)
     }
 
+    /// The newest change of the account that waits for its code.
+    package func pending(of principal: Principal) async throws -> PendingAddressChange? {
+        try await store.addressChange(of: principal.uid, application: principal.application.id)
+    }
+
     /// Changes the address after a correct code.
     /// - Throws: `AccountsError.invalidCredentials`; `AccountsError.identityInUse` for another account's address.
     package func complete(

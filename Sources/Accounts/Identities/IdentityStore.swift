@@ -70,7 +70,21 @@ package struct LockedIdentities: Sendable {
     }
 }
 
+/// A change of an identity's address that waits for its code.
+package struct PendingAddressChange: Sendable {
+    package let identity, challenge: UUID
+    /// The new address.
+    package let address: Address
+
+    package init(identity: UUID, challenge: UUID, address: Address) {
+        (self.identity, self.challenge, self.address) = (identity, challenge, address)
+    }
+}
+
 package protocol AddressChangeStore: Sendable {
+    /// Reads the newest address change of the account whose code can still be presented.
+    func addressChange(of uid: UUID, application: Application.ID) async throws -> PendingAddressChange?
+
     /// Replaces the address of an identity of a locked account, which loses the old one unless another identity has it.
     /// - Throws: `StoreConflict` if the identity no longer exists, or the new address has an owner.
     func changeAddress(

@@ -40,9 +40,18 @@ package struct AccountPages: Sendable {
         let accounts = try await accounts(of: visit)
         guard let account = accounts.chosen else { return try await signIn(to: accounts.live, visit) }
         do {
-            return .page(try await page(of: account, visit))
+            return .page(try await page(of: account, visit, sent: try await sentCode(to: account, at: visit)))
         } catch AccountsError.invalidToken {
             return try await signIn(to: [], visit)
+        }
+    }
+
+    /// The code that the section asks for, which may have been sent from another tab.
+    private func sentCode(to account: BrowserAccount, at visit: Visit) async throws -> SentAddressCode? {
+        guard visit.section == .identities else { return nil }
+        let pending = try await useCases.addressChange.pending(of: account.principal(in: visit.issuer.application))
+        return pending.map {
+            SentAddressCode(identity: $0.identity, challenge: $0.challenge.text, address: $0.address.value)
         }
     }
 

@@ -28,7 +28,7 @@ package enum AccountContent: Sendable {
 package struct SentAddressCode: Sendable, Equatable {
     package let identity: UUID
     package let challenge: String
-    /// The new address, as the person typed it.
+    /// The new address.
     package let address: String
 
     package init(identity: UUID, challenge: String, address: String) {
