@@ -20,6 +20,8 @@ struct MailedLinkOperations: Sendable {
         case done(StepPage.Done, next: String?)
         /// The link is used up, and the person goes on with a request of the browser.
         case proven(StepAnswer, request: String, Issuer)
+        /// The link is used up, and the person decides at the page of a request.
+        case asks(request: String, flow: String, Issuer)
         case forged
     }
 
@@ -68,9 +70,10 @@ struct MailedLinkOperations: Sendable {
             }
         switch (outcome, visit.openID?.issuer) {
         case (.proven(let answer, let request), let issuer?): return .proven(answer, request: request, issuer)
+        case (.asks(let request, let flow), let issuer?): return .asks(request: request, flow: flow, issuer)
         case (.done(let request?), let issuer?):
             return .done(done, next: issuer.page(of: request))
-        case (.done, _), (.proven, nil): return .done(done, next: nil)
+        case (.done, _), (.proven, nil), (.asks, nil): return .done(done, next: nil)
         }
     }
 

@@ -86,6 +86,7 @@ extension ResponseShape<MailedLinkOperations.Output> {
             case .done(let done, let next): response = .step(.done(done, next: next), context: context)
             case .proven(let answer, let request, let issuer):
                 response = try ResponseShape<StepOperations.Output>.step.write((answer, request, issuer), context)
+            case .asks(let request, let flow, let issuer): response = .beginning(request, in: flow, at: issuer)
             }
             // The token is of no more use.
             response.headers.append(cookie.set(to: nil))

@@ -41,6 +41,8 @@ package struct MailedLinks: Sendable {
         case done(request: String?)
         /// The browser is signed in, and goes on with the request.
         case proven(StepAnswer, request: String)
+        /// The request asks whether to restore the account; `flow` is the value of the flow cookie.
+        case asks(request: String, flow: String)
     }
 
     typealias Store = AuthorizationStore & SessionEndStore
@@ -100,10 +102,20 @@ package struct MailedLinks: Sendable {
     }
 
     /// Sets a new password, which ends every session of the account.
+    ///
+    /// If the account is being deleted, a request asks whether to restore it with that password.
     package func reset(to password: String?, _ visit: Visit) async throws -> Outcome {
         try await spend("reset-password", visit)
         guard let password else { throw AccountsError.missingParameter("password") }
-        try await passwordReset.reset(visit.token.text, to: password, from: visit.client, in: visit.application)
+        do {
+            try await passwordReset.reset(visit.token.text, to: password, from: visit.client, in: visit.application)
+        } catch AccountsError.accountDeleted(let purgeAfter, let token?, let refusal) {
+            let decision = PendingDecision.restore(token: token, purgeAfter: purgeAfter, remember: false)
+            guard let request = try await begin(decision, visit) else {
+                throw AccountsError.accountDeleted(purgeAfter: purgeAfter, restoreToken: token, refusal)
+            }
+            return request
+        }
         return .done(request: try await openRequest(visit)?.request)
     }
 
@@ -132,6 +144,28 @@ package struct MailedLinks: Sendable {
     private func spend(_ call: String, _ visit: Visit) async throws {
         let subject = RateSubject(visit.client, route: "POST /api/v1/auth/\(call)")
         try await limits.spend(.general, of: subject, in: visit.application)
+    }
+
+    /// Lets the person decide at the browser's open request, or at a new one that ends at the account pages.
+    /// - Returns: `nil` without an OpenID provider.
+    private func begin(_ decision: PendingDecision, _ visit: Visit) async throws -> Outcome? {
+        guard let openID = visit.openID else { return nil }
+        let application = visit.application.id
+        let open = try await openRequest(visit)
+        let (request, flow) =
+            if let open, let flow = open.browser.flow { (open.request, flow) } else {
+                try await store.open(
+                    ClientRequest(.accountPages, endingAt: "\(openID.issuer.application.issuer)/account"),
+                    in: openID.browser, at: openID.issuer, by: opaque)
+            }
+        try await retryingOnConflict {
+            guard let id = opaque.parse(request),
+                var stored = try await store.openRequest(id.hash, application: application)
+            else { return }
+            (stored.progress.pending, stored.progress.challenge) = (decision, nil)
+            guard try await store.update(stored, application: application) else { throw StoreConflict() }
+        }
+        return .asks(request: request, flow: flow)
     }
 
     /// The newest request that is open in the browser.

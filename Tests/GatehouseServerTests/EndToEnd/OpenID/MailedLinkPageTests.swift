@@ -194,6 +194,25 @@ struct MailedLinkPageTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a reset of an account that is being deleted leads to its restoration`(hasRequest: Bool) async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (api, person) = (APIClient(server), try await APIClient(server).register(at: server))
+            try await api.deleteAccount(person)
+            var browser = PageBrowser(server)
+            if hasRequest { _ = try await browser.begin(RelyingParty(server)) }
+            let token = try await api.forget(at: server, person.email)
+            var view = try await browser.open("/reset-password?token=\(token)")
+            view = try await browser.submit("save", ["password": APIClient.otherPassword], of: view)
+            #expect(view.step == "restore" && view.path.hasPrefix("/signin/"), "\(view.text)")
+            #expect(browser.cookies[Self.cookie] == nil && browser.sessions == nil)
+            expectError(try await api.login(person.email), 401, "INVALID_CREDENTIALS")
+            view = try await browser.submit("restore", of: view)
+            #expect(hasRequest ? view.code != nil : view.path == "/account", "\(view.text)")
+            #expect(try await api.login(person.email, APIClient.otherPassword)["user"]["id"].string == person.uid)
+        }
+    }
+
     @Test func `the language that was chosen at the link's page holds at the account pages`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let (api, address) = (APIClient(server), APIClient.newAddress())
