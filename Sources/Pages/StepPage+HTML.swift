@@ -72,6 +72,7 @@ extension StepPage {
         values["cancel"] = cancel
         if let problem {
             let parts = text(of: problem).split(separator: " • ").map(String.init)
+            values["isOfField"] = problem.isOfField
             values["problem"] = ["code": problem.code, "text": parts.first ?? "", "remedies": Array(parts.dropFirst())]
         }
         (values["ownLogo"], values["accent"], values["darkAccent"]) = (logo, accent, darkAccent)

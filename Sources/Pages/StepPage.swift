@@ -151,6 +151,14 @@ package struct StepPage: Sendable {
         package init(code: String, rule: String? = nil, reasons: [String] = [], retryAfter: Int? = nil) {
             (self.code, self.rule, self.reasons, self.retryAfter) = (code, rule, reasons, retryAfter)
         }
+
+        /// Whether it is about what was typed, so that the page marks the field.
+        var isOfField: Bool {
+            [
+                "INVALID_CREDENTIALS", "INVALID_PARAMETER", "MISSING_PARAMETER", "MISSING_EMAIL_OR_PASSWORD",
+                "TOO_WEAK_PASSWORD",
+            ].contains(code) && rule != "reauthentication.foreign"
+        }
     }
 
     /// The URLs of the operator's own pages.

@@ -247,6 +247,27 @@ struct StepPageTests {
         )
     }
 
+    @Test func `a problem marks a field only if it is about what was typed`() {
+        let mark = "aria-invalid=\"true\""
+        for step in Self.steps {
+            #expect(!Self.page(step, in: .en).page.html.contains(mark), "\(step.name): RATE_LIMITED")
+        }
+        func marks(_ step: StepPage.Step, _ problem: StepPage.Problem) -> Int {
+            var page = Self.page(step, in: .en)
+            page.problem = problem
+            return page.page.html.matches(of: /autocomplete="([a-z-]+)"[^>]* aria-describedby="problem" aria-invalid/)
+                .count
+        }
+        #expect(marks(.secondProof(Self.ways), .init(code: "SECOND_PROOF_REQUIRED", rule: "number.idle")) == 0)
+        #expect(marks(.signIn(Self.ways), .init(code: "PROVIDER_UNAVAILABLE")) == 0)
+        let foreign = StepPage.Problem(code: "INVALID_CREDENTIALS", rule: "reauthentication.foreign")
+        #expect(marks(.reauthenticate(Self.ways, Self.account), foreign) == 0)
+        for step in [StepPage.Step.signIn(Self.ways), .reauthenticate(Self.ways, Self.account), .code(to: "x")] {
+            #expect(marks(step, .init(code: "INVALID_CREDENTIALS")) == 1, "\(step.name)")
+        }
+        #expect(marks(.newPassword(Self.account), .init(code: "TOO_WEAK_PASSWORD")) == 1)
+    }
+
     @Test func `the first available language of the preferences is used`() {
         #expect(PageLanguage(preferences: [nil, "xx", "fr-CA"]) == .fr)
         #expect(PageLanguage(preferences: ["de", "fr"]) == .de)
