@@ -13,9 +13,11 @@ package struct PasswordChange: Sendable {
     /// Replaces the password of every identity of the account that has one, and ends the account's other sessions.
     ///
     /// If the account has no password, one is set for the identity that the principal signed in with, or else for the
-    /// first identity with an address. `current` is optional, but must be correct if given.
+    /// first identity with an address. `current` is optional, but must be correct if given. With `isOfNewAccount`, the
+    /// owner is not notified of the account's first password, which belongs to the sign-in that made the account.
     package func change(
-        to password: String, current: String?, by principal: Principal, from client: Client
+        to password: String, current: String?, isOfNewAccount: Bool = false, by principal: Principal,
+        from client: Client
     ) async throws {
         try await retryingOnConflict {
             let identities = try await changing(by: principal)
@@ -35,7 +37,8 @@ package struct PasswordChange: Sendable {
                 if current == nil, change.identity.id == checked.id { change.expected = nil }
                 return change
             }
-            try await write(changes, of: provider, by: principal)
+            let isFirst = isOfNewAccount && identities.allSatisfy { $0.hash == nil }
+            try await write(changes, of: provider, by: principal, notifying: !isFirst)
         }
     }
 
@@ -76,7 +79,9 @@ package struct PasswordChange: Sendable {
     }
 
     /// Writes the new hashes, unless a password reset ended the session during the hashing, and revokes other access.
-    private func write(_ changes: [Change], of provider: String, by principal: Principal) async throws {
+    private func write(
+        _ changes: [Change], of provider: String, by principal: Principal, notifying: Bool
+    ) async throws {
         let application = principal.application.id
         let subjects = changes.map(\.identity.subject)
         try await store.transaction { store in
@@ -89,7 +94,7 @@ package struct PasswordChange: Sendable {
                 on: subjects.map { .email($0.address) }, owner: principal.uid, application: application)
             try await PasswordChangeEffects(store: store).apply(
                 to: principal.uid, subjects: subjects, provider: provider, keeping: principal.sessionID,
-                application: application)
+                notifying: notifying, application: application)
         }
     }
 }
@@ -101,13 +106,15 @@ struct PasswordChangeEffects: Sendable {
 
     /// Discards mailed reset links, ends all sessions except `session`, and notifies the owner.
     func apply(
-        to uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, application: Application.ID
+        to uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, notifying: Bool = true,
+        application: Application.ID
     ) async throws {
         for subject in subjects {
             try await store.discard(
                 .passwordReset, provider: provider, providerUid: subject.providerUid, application: application)
         }
         try await store.endSessions(.allBut(session), of: uid, because: .passwordChanged, application: application)
+        guard notifying else { return }
         try await OwnerNotices(store: store, application: application).send(.passwordChanged, toOwnerOf: uid)
     }
 }

@@ -44,7 +44,8 @@ struct PasswordSteps: StepActions {
         try await limits.spend(asCallOf: "PUT /api/v1/auth/change-password", visit)
         guard state.isRecent(account.session) else { throw AccountsError.tokenTooOld }
         try await change.change(
-            to: password, current: nil, by: account.principal(in: visit.issuer.application), from: visit.client)
+            to: password, current: nil, isOfNewAccount: account.isNew,
+            by: account.principal(in: visit.issuer.application), from: visit.client)
     }
 }
 
