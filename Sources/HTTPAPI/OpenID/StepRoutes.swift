@@ -102,6 +102,7 @@ extension ResponseShape<StepOperations.Output> {
                         HTTPField(name: .setCookie, value: issuer.setCookie("account", to: session.text)))
                 }
                 return response
+            case .left: return .step(.signedOut(others: false), context: context)
             case .fault(.notYours):
                 return .step(.error(reason: "not_your_request", url: nil), status: .badRequest, context: context)
             case .fault(.over(let url)):
@@ -144,10 +145,7 @@ extension Response {
             }
         page.formToken = step.formToken
         page.problem = step.pendingProblem
-        // Somebody who is not signed in has no account pages to go back to.
-        if step.client.own != .accountPages || step.accounts.contains(where: \.isLive) {
-            page.cancel = issuer.page(of: "\(id)/cancel")
-        }
+        page.cancel = issuer.page(of: "\(id)/cancel")
         if step.isLinked { page.linkedPage = step.name.rawValue }
         page.formTargets = step.client.formTargets(of: step.request.returnAddress.redirectURI)
         return .step(page, problem: problem)

@@ -73,6 +73,7 @@ extension RequestSteps {
     private func answer(to ending: RequestEnding, of state: RequestState, cookie: SessionCookie?) -> StepAnswer {
         let address = state.request.returnAddress
         if state.client.own == .accountPages {
+            guard ending.session != nil || !state.live.isEmpty else { return .left }
             return .account(address.redirectURI, session: ending.session, cookie)
         }
         return .ended(.error(ending.error, to: address), of: state.client, cookie)

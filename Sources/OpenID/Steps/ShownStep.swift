@@ -115,6 +115,8 @@ package enum StepAnswer: Sendable {
     case ended(Authorization.Answer, of: OAuthClient, SessionCookie?)
     /// The request of the account pages has ended, for a session unless it was cancelled; they continue at this URL.
     case account(String, session: UUID?, SessionCookie?)
+    /// The request of the account pages was cancelled, and no account is signed in to go back to.
+    case left
     case fault(StepFault)
 }
 
