@@ -7,11 +7,11 @@ package struct Page: Sendable {
     /// With `same-origin`, the browser names the page's origin when it posts the page's form.
     private let referrerPolicy: String
 
-    /// All header fields of the response, the content type included.
+    /// The header fields of the response that pages have, the content type included.
     package var headers: [(name: String, value: String)] {
         [
             ("Content-Type", "text/html; charset=utf-8"), ("Content-Security-Policy", contentSecurityPolicy),
-            ("Cache-Control", "no-store"), ("Referrer-Policy", referrerPolicy), ("X-Content-Type-Options", "nosniff"),
+            ("Cache-Control", "no-store"), ("Referrer-Policy", referrerPolicy),
             ("X-Frame-Options", "DENY"),
         ]
     }

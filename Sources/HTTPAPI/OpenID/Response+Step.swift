@@ -49,6 +49,7 @@ extension Response {
         case .notFound?, .unknownApplication?: return nil
         case .rateLimited?: reason = "rate_limited"
         case .overloaded?, .providerUnavailable?: reason = "overloaded"
+        case .invalidState?: reason = "not_your_request"
         case .some(let code) where code != .internal: reason = "invalid_request"
         case .some, nil:
             reason = "server_error"

@@ -5,9 +5,6 @@ internal import Pages
 internal import ProviderKit
 
 extension Page {
-    /// The page for a browser whose redirect flow is unknown, so that the browser can't be sent back to the app.
-    static var strandedFlow: Page { Page("sign-in-stranded") }
-
     /// The start page of `gatehouse dev`.
     static func start(_ start: StartOperations.Start, of application: ServedApplication) -> Page {
         var values: [String: Any] = [

@@ -2,7 +2,6 @@ internal import Accounts
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
-internal import Logging
 internal import NIOCore
 internal import Pages
 internal import ProviderKit
@@ -29,13 +28,6 @@ struct PageRoutes {
 }
 
 extension Response {
-    /// The page for an error, which is logged if it is unexpected.
-    static func errorPage(_ error: any Error, in context: OperationContext, _ page: (APIError?) -> Page) -> Response {
-        let known = APIError(any: error)
-        if known == nil { context.log.error("Request failed", metadata: ["error": "\(error)"]) }
-        return .page(page(known), status: .init(code: known?.code.status ?? 500))
-    }
-
     static func page(_ page: Page, status: HTTPResponse.Status = .ok) -> Response {
         var headers = HTTPFields()
         for (name, value) in page.headers {

@@ -3,6 +3,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import OpenID
+internal import Pages
 internal import ProviderKit
 
 /// Routes for sign-in on a provider's pages, or with a token from a provider's SDK.
@@ -106,7 +107,11 @@ extension ResponseShape<AuthorizationCallback> {
                     headers: ["Location": "The redirect URI with code and state, or error and error_description."]),
                 .init(status: .seeOther, description: "Back to the page of the server that has sent the person there"),
             ],
-            errorPage: { .errorPage($0, in: $1) { _ in .strandedFlow } }
+            errorPage: { error, context in
+                // The flow is unknown, so the browser can't be sent back to the app.
+                Response.stepError(error, context.request.request, context.request.context)
+                    ?? .step(.error(reason: "not_found", url: nil), status: .notFound, context: context)
+            }
         ) { callback, context in
             switch callback.destination {
             case .app(let url): return .redirect(to: url, cookie: callback.expired, age: 0)

@@ -193,6 +193,11 @@ struct RedirectFlowTests {
 
             let unknown = try await client.api.send(.GET, "/api/v1/auth/oauth/scripted/callback?state=x&code=y")
             expectPage(unknown)
+            let german = try await client.api.send(
+                .GET, "/api/v1/auth/oauth/scripted/callback?state=x&code=y", headers: ["accept-language": "de"])
+            expectPage(german)
+            #expect(german.text.contains("<html lang=\"de\">"))
+            #expect(german.text.contains("data-error=\"not_your_request\""))
             expectPage(try await client.api.send(.GET, "/api/v1/auth/oauth/scripted/callback"))
             expectPage(try await client.api.send(.GET, "/api/v1/auth/oauth/scripted/callback?state=%FF&code=%00"))
             expectPage(
@@ -203,6 +208,7 @@ struct RedirectFlowTests {
     private func expectPage(_ answer: APIClient.Answer, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(answer.status == 400, sourceLocation: sourceLocation)
         #expect(answer.headers.first(name: "location") == nil, sourceLocation: sourceLocation)
+        #expect(answer.text.contains("<main data-step=\"error\" data-error=\""), sourceLocation: sourceLocation)
         #expect(
             answer.headers.first(name: "content-type")?.hasPrefix("text/html") == true, sourceLocation: sourceLocation)
     }
