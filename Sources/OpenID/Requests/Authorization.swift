@@ -184,7 +184,7 @@ package struct Authorization: Sendable {
             }
             return .code(code.text, to: request.returnAddress)
         case .ask(let question):
-            let provider = question == .signIn ? request.provider : nil
+            let provider = [.signIn, .signUp].contains(question) ? request.provider : nil
             let (id, flow) =
                 if let progress { (progress.id.text, progress.flow.text) } else {
                     try await begin(request, in: browser, at: issuer)

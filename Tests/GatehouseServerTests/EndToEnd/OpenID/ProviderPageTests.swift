@@ -185,6 +185,9 @@ struct ProviderPageTests {
             let away = try await browser.begin(party, ["provider": "scripted"])
             #expect(away.target?.hasPrefix(ScriptedProvider.page) == true, "\(away.status) \(away.text)")
             #expect(try await browser.comeBack(from: away, ["code": evidence.proof]).code != nil)
+            let signUp = try await browser.begin(party, ["provider": "scripted", "prompt": "create"])
+            #expect(signUp.target?.hasPrefix(ScriptedProvider.page) == true, "\(signUp.status) \(signUp.text)")
+            #expect(try await browser.comeBack(from: signUp, ["code": evidence.proof]).code != nil)
             let silent = try await browser.begin(party, ["provider": "scripted"])
             #expect(silent.code != nil, "nobody needs to sign in")
             for name in ["email", "nothing", "scripted/../email"] {
