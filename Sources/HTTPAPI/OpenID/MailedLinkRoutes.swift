@@ -27,6 +27,13 @@ extension MailedLinks.Purpose {
     fileprivate var path: String { "/\(rawValue)" }
 }
 
+extension ReturnedResponse {
+    /// The page without a form, with the status of the REST call.
+    fileprivate static let unusableReview = Self(
+        status: .unauthorized, description: "A page that says that the link is unknown or used up",
+        contentType: "text/html")
+}
+
 /// The cookie that keeps the token of a mailed link, for the link's page only.
 struct MailedLinkCookie {
     let name: String
@@ -64,7 +71,7 @@ extension ResponseShape<MailedLinkOperations.Output> {
             responses: [
                 .init(description: "A page"),
                 .init(status: .seeOther, description: "The page without the token, or the next page"),
-            ] + .stepErrors, writesError: Response.stepError
+            ] + .stepErrors + (purpose == .review ? [.unusableReview] : []), writesError: Response.stepError
         ) { output, context in
             let cookie = MailedLinkCookie(of: purpose, in: context.scope)
             let own = (context.scope.application.openID?.origin ?? "") + context.scope.pathPrefix + purpose.path
@@ -82,6 +89,9 @@ extension ResponseShape<MailedLinkOperations.Output> {
                 var page = StepPage(step, in: language, of: application)
                 page.formToken = formToken
                 response = .step(page, problem: problem)
+                if purpose == .review, problem?.code == .invalidToken {
+                    (response.status, response.headers[.wwwAuthenticate]) = (.unauthorized, "Bearer")
+                }
                 if formToken != nil { return response }
             case .done(let done, let next): response = .step(.done(done, next: next), context: context)
             case .proven(let answer, let request, let issuer):

@@ -36,10 +36,10 @@ struct ReviewPageTests {
             #expect(try await client.present(.somebody("eve"))["user"]["id"].string == person.uid)
             browser = before
             let again = try await browser.submit("save", ["keep": identity], of: view)
-            #expect(again.status == 400 && again.problem == "INVALID_TOKEN" && again.forms.isEmpty)
+            #expect(again.status == 401 && again.problem == "INVALID_TOKEN" && again.forms.isEmpty)
             browser = before
             let shown = try await browser.open("/review")
-            #expect(shown.status == 400 && shown.problem == "INVALID_TOKEN")
+            #expect(shown.status == 401 && shown.problem == "INVALID_TOKEN")
         }
     }
 
