@@ -88,6 +88,8 @@ package struct AccountPage: Sendable {
         package let grantedAt: Date
         package let lastUsedAt: Date?
         package let lastAddress: String?
+        /// Whether the person has allowed it what it may do, instead of only using it.
+        package var isAllowed = true
 
         package init(
             id: String, name: String, scopes: [StepPage.Scope], grantedAt: Date, lastUsedAt: Date?, lastAddress: String?

@@ -85,6 +85,7 @@ extension AccountPage.App {
             scopes: issuer.scopes(
                 Set(grant.scopes ?? []), ofResources: grant.resources ?? [], in: language, value: { _ in nil }),
             grantedAt: grant.grantedAt, lastUsedAt: grant.lastUsedAt, lastAddress: grant.lastAddress)
+        isAllowed = grant.isConsent
     }
 }
 

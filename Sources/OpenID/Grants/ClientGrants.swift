@@ -12,6 +12,8 @@ package struct ClientGrant: Sendable, Equatable {
     package var lastAddress: String?
     /// Whether the client has a live session of the account.
     package var isInUse: Bool
+    /// Whether the person has allowed it; a first-party client without a consent did not ask.
+    package var isConsent = true
 
     package init(
         clientID: String, scopes: [String]?, resources: [String]?, grantedAt: Date, lastUsedAt: Date?,
@@ -49,7 +51,7 @@ package struct ClientGrants: Sendable {
             guard grant.isInUse, let client = issuer.settings.clients[grant.clientID] else { return nil }
             var grant = grant
             grant.scopes = issuer.settings.scopes(of: client).sorted()
-            grant.resources = client.resources
+            (grant.resources, grant.isConsent) = (client.resources, false)
             return grant
         }
     }

@@ -186,10 +186,15 @@ struct AccountPageTests {
             let page = try await browser.open("/account/apps?lang=de")
             #expect(page.text.contains(">Galerie</strong>") && page.text.contains("E-Mail-Adresse sehen"))
             #expect(page.text.contains("\u{A0}UTC · 127.0.0.1"))
+            #expect(page.text.contains("Erlaubt am") && !page.text.contains("Verwendet seit"))
             let revoked = try await browser.submit("revoke", of: page)
             #expect(revoked.status == 200 && revoked.text.contains("<html lang=\"de\">") && !revoked.accepts("revoke"))
             #expect(try await spa.userInfo(tokens["access_token"].string ?? "").isOAuthError(401, "invalid_token"))
             #expect(try await browser.submit("revoke", of: page).problem == "GRANT_NOT_FOUND")
+            let web = RelyingParty(server)
+            _ = try await web.redeem(web.code(cookie: browser.cookieHeader))
+            let own = try await browser.open("/account/apps")
+            #expect(own.text.contains(">Photos</strong><span>Verwendet seit dem "), "a client that does not ask")
         }
     }
 
