@@ -8,6 +8,27 @@ package import ProviderKit
 /// A decoy is a pending registration of an address that an account already owns; it makes the response the same as for
 /// a free address.
 extension SQLStore: AddressChangeStore {
+    private static let selectAddressChange = Statement(
+        .read,
+        """
+        SELECT p.identity_id, p.challenge_id, p.address_kind, p.address
+          FROM identities i
+          JOIN proofs p ON p.application_id = $1 AND p.kind = 'address-change' AND p.identity_id = i.id
+         WHERE i.application_id = $1 AND i.uid = $2 AND p.expires_at > now() AND p.attempts < 5
+         ORDER BY p.created_at DESC, p.challenge_id
+         LIMIT 1
+        """)
+
+    package func addressChange(of uid: UUID, application: Application.ID) async throws -> PendingAddressChange? {
+        guard var row = try await run(Self.selectAddressChange, [.application(application), .uuid(uid)]).first else {
+            return nil
+        }
+        let (identity, challenge) = (try row.next(UUID.self), try row.next(UUID.self))
+        return try row.nextAddress().map {
+            PendingAddressChange(identity: identity, challenge: challenge, address: $0)
+        }
+    }
+
     private static let changeAddress = Statement(
         .write,
         """

@@ -107,27 +107,6 @@ extension SQLStore: ChallengeStore {
         return IssuedChallenge(id: try row.next(), isNew: try row.next(), age: .seconds(try row.next(Double.self)))
     }
 
-    private static let selectAddressChange = Statement(
-        .read,
-        """
-        SELECT p.identity_id, p.challenge_id, p.address_kind, p.address
-          FROM identities i
-          JOIN proofs p ON p.application_id = $1 AND p.kind = 'address-change' AND p.identity_id = i.id
-         WHERE i.application_id = $1 AND i.uid = $2 AND p.expires_at > now() AND p.attempts < 5
-         ORDER BY p.created_at DESC, p.challenge_id
-         LIMIT 1
-        """)
-
-    package func addressChange(of uid: UUID, application: Application.ID) async throws -> PendingAddressChange? {
-        guard var row = try await run(Self.selectAddressChange, [.application(application), .uuid(uid)]).first else {
-            return nil
-        }
-        let (identity, challenge) = (try row.next(UUID.self), try row.next(UUID.self))
-        return try row.nextAddress().map {
-            PendingAddressChange(identity: identity, challenge: challenge, address: $0)
-        }
-    }
-
     private static let endAddressChange = Statement(
         .write, "DELETE FROM proofs WHERE application_id = $1 AND kind = 'address-change' AND identity_id = $2")
 
