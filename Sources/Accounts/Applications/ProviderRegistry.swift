@@ -94,6 +94,15 @@ package struct ProviderRegistry: Sendable {
         enabled.filter { $0.mode != .linkOnly && $0.provider is any RedirectProvider }
     }
 
+    /// Whether people can sign in at pages: by a password, a code, a provider's own pages, or the network.
+    package var signsInAtPages: Bool {
+        enabled.contains { provider in
+            provider.mode != .linkOnly
+                && (provider.hasPasswords || provider.addressKind != nil || provider.provider is any RedirectProvider
+                    || provider.provider is any GatewayProvider)
+        }
+    }
+
     /// The providers that recognise the person by what the network has added to a request.
     package func recognising(_ origin: RequestOrigin) -> [ConfiguredProvider] {
         enabled.filter { $0.mode != .linkOnly && $0.recognises(origin) }

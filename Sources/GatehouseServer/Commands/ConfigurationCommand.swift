@@ -14,6 +14,7 @@ struct ConfigurationCommand: ParsableCommand {
 
         func run(installed: InstalledProviders) throws {
             let (path, configuration) = try options.load(installed: installed)
+            for warning in configuration.warnings { print("warning: \(warning)") }
             let names = configuration.applications.map(\.name).joined(separator: ", ")
             print("\(path) is fine: \(configuration.applications.count) application(s): \(names)")
         }

@@ -14,6 +14,7 @@ struct ServeCommand: ServerCommand {
         FileDescriptors.raiseLimit()
         let (path, configuration) = try options.load(installed: installed)
         let logger = Logger(label: "gatehouse") { label in LineLogHandler(.json, label: label) }
+        logger.note(configuration.warnings)
         try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
             let server = try await RunningServer(backend, installed: installed, inbox: nil)
             let reload = ConfigurationReload(

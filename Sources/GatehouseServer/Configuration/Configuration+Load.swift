@@ -43,6 +43,7 @@ extension Configuration {
         configuration.applications = applications
         configuration.fingerprints = fingerprints(of: document, files: reader.files)
         configuration.sources = reader.files.map(\.source)
+        configuration.warnings = reader.warnings
         if let running { configuration.keepUnreloadable(of: running) }
         return configuration
     }
@@ -195,6 +196,7 @@ private struct Assembly {
             let provider = reader.makeProvider(entry.key, from: entry.value, options: options, in: context)
             guard let provider else { continue }
             providers.append(provider)
+            warnIfUndeliverable(provider, at: entry.value)
             guard (options.kind ?? entry.key) == "anonymous" else { continue }
             let guests: GuestOptions? = decoded(entry.value)
             retention = retention ?? guests?.retention
@@ -202,7 +204,27 @@ private struct Assembly {
         let registry = ProviderRegistry(
             installedKinds: Set(reader.installed.kinds.map { $0.kind }), configured: providers)
         guard let settings: ApplicationSettings = decoded(node) else { return nil }
-        return Configuration.Application(
+        let application = Configuration.Application(
             name: name, settings, url: url, providers: registry, anonymousRetention: retention)
+        if let openID = application.openID, openID.signsPeopleIn, !registry.signsInAtPages {
+            reader.warn(
+                "people cannot sign in at its pages; enable a provider with passwords, codes or pages of its own, "
+                    + "such as `email` or `oidc`", at: node.place(of: "openid"))
+        }
+        return application
+    }
+
+    /// Warns of a provider that sends codes if nothing delivers them.
+    ///
+    /// It is not refused, because people who have a password can sign in without it.
+    private func warnIfUndeliverable(_ provider: ConfiguredProvider, at node: ConfigurationNode) {
+        let (section, keys): (String, String)
+        switch provider.addressKind {
+        case .email: (section, keys) = ("email", "`from` and `smtp`")
+        case .phone: (section, keys) = ("sms", "`url`")
+        case nil: return
+        }
+        guard root["delivery"]?[section] == nil else { return }
+        reader.warn("sends nothing without `delivery.\(section)`; add it with \(keys)", at: node.place)
     }
 }

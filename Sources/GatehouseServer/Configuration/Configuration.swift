@@ -24,6 +24,8 @@ package struct Configuration: SettingsSection {
 
     /// All files that the configuration was read from: the configuration file itself, then the files that it refers to.
     package internal(set) var sources: [Source] = []
+    /// What works as configured, but hardly as intended, in the order in which it was found.
+    package internal(set) var warnings: [ConfigurationProblem] = []
     /// A hash of each section's text, which shows whether the section has changed.
     var fingerprints: [Section: Int] = [:]
 

@@ -1,3 +1,5 @@
+internal import Logging
+
 /// A problem in a configuration file.
 ///
 /// It never repeats a value from the file.
@@ -25,4 +27,11 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
 
     /// One line for each problem.
     package var description: String { problems.map(\.description).joined(separator: "\n") }
+}
+
+extension Logger {
+    /// Logs what a configuration that was accepted will hardly be meant to say.
+    func note(_ warnings: [ConfigurationProblem]) {
+        for warning in warnings { notice("configuration is incomplete", metadata: ["problem": "\(warning)"]) }
+    }
 }

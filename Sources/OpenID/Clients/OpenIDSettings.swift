@@ -52,6 +52,11 @@ package struct OpenIDSettings: Sendable, Equatable {
         (self.clients, self.resources) = (clients, resources)
     }
 
+    /// Whether people sign in here, and not just clients by themselves.
+    package var signsPeopleIn: Bool {
+        clients.isEmpty || clients.values.contains { $0.grants.contains(.authorizationCode) }
+    }
+
     /// - Throws: `OAuthError.invalidClient`, also for a name that no client can have.
     package func client(_ id: String) throws(OAuthError) -> OAuthClient {
         // Keys of dictionaries are compared as characters, so that other bytes may find the client, too.

@@ -44,6 +44,11 @@ enum Fixture {
         try Configuration.parse(yaml, file: "gatehouse.yaml", environment: environment, installed: installed)
     }
 
+    /// Returns the warnings about a text that is accepted, with real providers.
+    static func warnings(_ yaml: String) throws -> [String] {
+        try parse(yaml, installed: TestServer.providers).warnings.map(\.description)
+    }
+
     /// Returns the errors about a text, or none if it is accepted.
     static func problems(_ yaml: String, environment: [String: String] = [:]) -> [String] {
         do {

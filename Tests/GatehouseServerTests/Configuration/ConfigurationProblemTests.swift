@@ -244,6 +244,37 @@ struct ConfigurationProblemTests {
         #expect(Fixture.problems(Fixture.providers(lines)) == ["gatehouse.yaml:\(problem)"])
     }
 
+    @Test func `a provider that sends codes without delivery is a warning`() throws {
+        let lines = "email: {}\nphone: { mode: existing }\nold: { kind: email, enabled: false }"
+        #expect(
+            try Fixture.warnings(Fixture.providers(lines)) == [
+                "gatehouse.yaml:6: applications.demo.providers.email: sends nothing without `delivery.email`; add it with `from` and `smtp`",
+                "gatehouse.yaml:7: applications.demo.providers.phone: sends nothing without `delivery.sms`; add it with `url`",
+            ])
+        let delivery = """
+            delivery: { email: { from: a@b.example, smtp: "smtps://host" }, sms: { url: "https://sms.example" } }
+            """
+        #expect(try Fixture.warnings(Fixture.providers(lines) + delivery) == [])
+    }
+
+    @Test(arguments: [
+        ("", true), ("anonymous: {}", true), ("scripted: { mode: linkOnly }", true),
+        ("scripted: { mode: off }", true), ("scripted: {}", false), ("scripted: { mode: existing }", false),
+        ("carrier: { kind: mobile-network, gateways: [127.0.0.1], header: X-MSISDN }", false),
+    ])
+    func `pages at which no provider can be used are a warning`(provider: String, isWarning: Bool) throws {
+        let warning =
+            "gatehouse.yaml:5: applications.demo.openid: people cannot sign in at its pages; enable a provider "
+            + "with passwords, codes or pages of its own, such as `email` or `oidc`"
+        let web = "{ name: Web, public: true, redirectURIs: [\"https://a.example/cb\"] }"
+        for openID in ["{}", "{ clients: { web: \(web) } }"] {
+            let lines = "openid: \(openID)\nproviders: { \(provider) }"
+            #expect(try Fixture.warnings(Fixture.application(lines)) == (isWarning ? [warning] : []))
+        }
+        let machine = "{ name: Job, secret: \"\(String(repeating: "s", count: 32))\", grants: [] }"
+        #expect(try Fixture.warnings(Fixture.application("openid: { clients: { job: \(machine) } }")) == [])
+    }
+
     @Test func `all of them come out at once, by line`() {
         let problems = Fixture.problems(
             """

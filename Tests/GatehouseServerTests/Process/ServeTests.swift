@@ -28,6 +28,8 @@ import Testing
                 #expect(try await process.end() == 0)
                 let lines = try process.errorLines.map { try LogLine($0) }
                 #expect(lines.last?.message == "stopped")
+                let incomplete = lines.first { $0.message == "configuration is incomplete" }
+                #expect(incomplete?.metadata?["problem"]?.contains("add it with `from` and `smtp`") == true)
                 #expect(lines.filter { !["info", "notice"].contains($0.level) }.map(\.message) == [])
             }
         }
@@ -77,10 +79,17 @@ import Testing
 
     @Test func aGoodConfigurationIsFine() async throws {
         try await ProcessDirectory.with { directory in
-            let outcome = try await ServerFile(database: "postgresql:///none").run(["config", "check"], in: directory)
+            var file = ServerFile(database: "postgresql:///none")
+            file.delivery = "delivery: { email: { from: 'no-reply@demo.example', smtp: 'smtp://127.0.0.1:9' } }"
+            let outcome = try await file.run(["config", "check"], in: directory)
             #expect(outcome.status == 0)
             #expect(outcome.output == "gatehouse.yaml is fine: 1 application(s): demo\n")
             #expect(outcome.errorLines == [])
+            file.delivery = ""
+            let incomplete = try await file.run(["config", "check"], in: directory)
+            let lines = incomplete.output.split(separator: "\n")
+            #expect(incomplete.status == 0 && lines.count == 2 && lines[1].contains("is fine"))
+            #expect(lines[0].hasPrefix("warning: gatehouse.yaml:") && lines[0].contains("providers.email"), "\(lines)")
         }
     }
 

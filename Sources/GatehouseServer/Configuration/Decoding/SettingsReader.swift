@@ -16,6 +16,8 @@ final class SettingsReader {
     private let directory: String
     private let expansion: EnvironmentExpansion
     private var problems: [ConfigurationProblem] = []
+    /// What works as configured, but hardly as intended.
+    private(set) var warnings: [ConfigurationProblem] = []
     /// The top-level sections with defaults for sections of the applications, by type.
     private var shared: [ObjectIdentifier: ConfigurationNode] = [:]
     /// The files that secrets and templates were read from, with the section that they belong to.
@@ -153,8 +155,12 @@ final class SettingsReader {
         return ConfigurationError(sorted.map(\.element))
     }
 
-    func report(_ reason: String, at place: Place) {
-        problems.append(ConfigurationProblem(file: file, line: place.line, path: place.path, reason: reason))
+    func report(_ reason: String, at place: Place) { problems.append(problem(reason, at: place)) }
+
+    func warn(_ reason: String, at place: Place) { warnings.append(problem(reason, at: place)) }
+
+    private func problem(_ reason: String, at place: Place) -> ConfigurationProblem {
+        ConfigurationProblem(file: file, line: place.line, path: place.path, reason: reason)
     }
 
     /// Reports that a value does not have the expected form, and returns `nil`.

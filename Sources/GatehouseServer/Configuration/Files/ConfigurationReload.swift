@@ -71,6 +71,7 @@ package actor ConfigurationReload {
         lastFailure = nil
         if !reloadable.isEmpty {
             logger.notice("configuration taken over", metadata: ["sections": .sections(reloadable)])
+            logger.note(next.warnings)
         }
         if changed != reloadable {
             let waiting = changed.subtracting(reloadable)
