@@ -16,6 +16,9 @@ package import ProviderKit
 /// `await` to find the executor. The second was a dictionary of the paths without parameters, consulted before the
 /// router.
 package struct HTTPAPI: Sendable {
+    /// The version of the server, and of the interface that it serves.
+    package static let version = "1"
+
     private let endpoints: [Endpoint]
     private let services: EndpointResponder.Services
     private let site: LiveSite

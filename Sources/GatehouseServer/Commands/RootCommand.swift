@@ -1,7 +1,9 @@
 package import Accounts
 internal import ArgumentParser
 internal import Foundation
+internal import HTTPAPI
 internal import Logging
+internal import Migrations
 internal import Postgres
 
 /// `gatehouse`.
@@ -9,6 +11,7 @@ struct RootCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatehouse",
         abstract: "A self-hosted account-linking server: one account per person, however they sign in.",
+        version: "\(HTTPAPI.version) (schema \(Migrations.all.last?.version ?? 0))",
         subcommands: [
             ServeCommand.self, DevelopmentCommand.self, MigrateCommand.self, DistributeCommand.self,
             ConfigurationCommand.self, KeysCommand.self, AccountCommand.self, ExplainCommand.self, PurgeCommand.self,

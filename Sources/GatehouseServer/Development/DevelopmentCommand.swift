@@ -66,7 +66,7 @@ struct Banner {
 
             Gatehouse serves the application demo on http://127.0.0.1:\(port)
               start      http://127.0.0.1:\(port), in a browser
-              messages   http://127.0.0.1:\(port)/dev/inbox
+              messages   http://127.0.0.1:\(port)/dev/inbox, where mails and texts arrive instead of being sent
               the API    http://127.0.0.1:\(port)/openapi.json
               database   \(directory)/postgres (delete \(directory) to start afresh)
 
@@ -88,6 +88,9 @@ struct Banner {
             Sign in with a number that a mobile operator's gateway has written into the request:
 
               curl -s -X POST \(api)/mobile-network -H 'X-MSISDN: 33612345678'
+
+            Sign up, or sign in, at http://127.0.0.1:\(port)/signup in a browser. The page sends a code by mail or text: look
+            for it in the messages, at the address above.
 
             Sign in to another app, the client demo-app: open this URL in a browser. It ends at an address that nothing
             serves; copy the code from there within a minute, and redeem it:

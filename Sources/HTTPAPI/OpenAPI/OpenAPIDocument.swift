@@ -5,9 +5,6 @@ internal import ProviderKit
 ///
 /// The same operations always produce the same bytes, so that two builds of one source can be compared.
 struct OpenAPIDocument: Sendable {
-    /// The version of the interface.
-    static let current = "1"
-
     let title: String
     let version: String
     /// The base URL of the operations' paths, absolute or relative to the document's URL.

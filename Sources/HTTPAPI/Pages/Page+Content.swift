@@ -9,7 +9,7 @@ extension Page {
     static func start(_ start: StartOperations.Start, of application: ServedApplication) -> Page {
         var values: [String: Any] = [
             "application": application.application.name, "server": application.application.issuer,
-            "version": OpenAPIDocument.current,
+            "version": HTTPAPI.version,
             "providers": application.application.providers.enabled.map {
                 ["name": $0.name, "displayName": $0.displayName]
             },

@@ -14,7 +14,7 @@ private actor Document {
         if let written { return written }
         // The server's URL is relative to the document's, so that it is right with and without an application's prefix.
         let json = try OpenAPIDocument(
-            title: "Gatehouse", version: OpenAPIDocument.current, server: ".", errorEnvelope: ErrorPayload.schema,
+            title: "Gatehouse", version: HTTPAPI.version, server: ".", errorEnvelope: ErrorPayload.schema,
             operations: endpoints.map(\.operation)
         ).json()
         written = json

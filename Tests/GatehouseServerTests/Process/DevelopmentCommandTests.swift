@@ -69,6 +69,11 @@ import Testing
                 let providers = try await client.get("/auth/providers")["providers"].array ?? []
                 let names = Set(providers.compactMap { $0["name"].string })
                 #expect(names == ["anonymous", "email", "phone", "custom", "carrier", "hosted"])
+                for path in ["/signup", "/dev/inbox"] {
+                    #expect(process.output.contains(client.url + path))
+                    let shown = try await client.send(.GET, path, headers: ["accept": "text/html"])
+                    #expect([200, 303].contains(shown.status), "\(path): \(shown.status) \(shown.text)")
+                }
                 let key = directory.path(".gatehouse/custom-token-key.pem")
                 let mode = try FileManager.default.attributesOfItem(atPath: key)[.posixPermissions] as? Int
                 #expect(mode == 0o600)

@@ -1,7 +1,9 @@
 import Foundation
 import GatehouseTesting
+import HTTPAPI
 import Migrations
 import NIOHTTP1
+import Postgres
 import ProviderKit
 import Testing
 
@@ -91,6 +93,17 @@ import Testing
             #expect(incomplete.status == 0 && lines.count == 2 && lines[1].contains("is fine"))
             #expect(lines[0].hasPrefix("warning: gatehouse.yaml:") && lines[0].contains("providers.email"), "\(lines)")
         }
+    }
+
+    @Test func theVersionIsThatOfTheDocumentAndTheSchema() async throws {
+        try await ProcessDirectory.with { directory in
+            let outcome = try await GatehouseProcess.run(["--version"], in: directory)
+            let schema = try #require(Migrations.all.last?.version)
+            #expect(outcome.status == 0 && outcome.output == "\(HTTPAPI.version) (schema \(schema))\n")
+            #expect(outcome.errorLines == [])
+        }
+        let document = try await TestServer.with { try await APIClient($0).send(.GET, "/openapi.json") }
+        #expect(document["info"]["version"].string == HTTPAPI.version)
     }
 
     @Test(arguments: [[], ["--help"], ["help"], ["serve", "--help"], ["account", "show", "-h"], ["keys"]])
