@@ -43,6 +43,7 @@ extension OAuthError {
 
     static let noScope = OAuthError(.invalidScope, "The client may have none of the scopes")
     static let invalidToken = OAuthError(.invalidToken, "The access token is not valid")
+    package static let otherRedirectURI = invalidRequest("redirect_uri is not registered")
     static let otherClient = invalidRequest("client_id is not the authenticated client")
 
     package static let invalidGrant = OAuthError(

@@ -11,6 +11,11 @@ struct OAuthOperations: Sendable {
     let useCases: OpenIDUseCases
     let limits: any RateLimiting
     let metrics: OAuthMetrics
+    private let refusals = ClientRefusalLog()
+
+    init(useCases: OpenIDUseCases, limits: any RateLimiting, metrics: OAuthMetrics) {
+        (self.useCases, self.limits, self.metrics) = (useCases, limits, metrics)
+    }
 
     typealias Claims = [String: JSONValue]
 
@@ -43,6 +48,7 @@ struct OAuthOperations: Sendable {
             let answer = try await useCases.authorization.authorize(
                 parameters, asForm: sent.form != nil, in: issuer.browser(of: context.request), at: issuer)
             metrics.count(answer, in: context.application)
+            if case .fault(let fault) = answer { note(fault, of: parameters, at: issuer, context) }
             if case .failure(let cause, _, _) = answer {
                 context.log.error("Request failed", metadata: ["error": "\(cause)"])
             }
@@ -73,7 +79,13 @@ struct OAuthOperations: Sendable {
     var push: Operation<OAuthForm, (requestURI: String, expiresIn: Int)> {
         Operation("oauth.push", limits: .client(.authorize)) { context, form in
             try await authenticated(form, context) { parameters, client, issuer in
-                try await useCases.authorization.push(parameters, of: client, at: issuer)
+                do {
+                    return try await useCases.authorization.push(parameters, of: client, at: issuer)
+                } catch let error as OAuthError where error == .otherRedirectURI {
+                    refusals.note(
+                        .redirectURI, client: client.id, redirectURI: parameters["redirect_uri"], context)
+                    throw error
+                }
             }
         }
     }
@@ -139,7 +151,7 @@ struct OAuthOperations: Sendable {
         do {
             let parameters = try form.parameters.get()
             let credentials = ClientCredentials(authorization: form.authorization, parameters: parameters)
-            let client = try await useCases.authentication.client(by: credentials, from: context.client, at: issuer)
+            let client = try await client(by: credentials, at: issuer, context)
             if client.isPublic {
                 isCounted = true
                 try await limits.spend(.token, of: RateSubject(context.client), in: application)
@@ -149,6 +161,34 @@ struct OAuthOperations: Sendable {
             guard !isCounted else { throw error }
             try await limits.spend(.token, of: RateSubject(context.client), in: application)
             throw error
+        }
+    }
+}
+
+extension OAuthOperations {
+    private func client(
+        by credentials: ClientCredentials, at issuer: Issuer, _ context: OperationContext
+    ) async throws -> OAuthClient {
+        do {
+            return try await useCases.authentication.client(by: credentials, from: context.client, at: issuer)
+        } catch let error as OAuthError where error.code == .invalidClient {
+            let name = issuer.settings.name(in: credentials)
+            refusals.note(name == nil ? .unknownClient : .authentication, client: name, context)
+            throw error
+        }
+    }
+
+    /// Logs what an operator or the developer of a client has to correct.
+    private func note(
+        _ fault: AuthorizationFault.PageFault, of parameters: RequestParameters, at issuer: Issuer,
+        _ context: OperationContext
+    ) {
+        switch fault {
+        case .invalidClient: refusals.note(.unknownClient, client: nil, context)
+        case .invalidRedirectURI:
+            let client = parameters["client_id"].flatMap { try? issuer.settings.client($0).id }
+            refusals.note(.redirectURI, client: client, redirectURI: parameters["redirect_uri"], context)
+        case .invalidRequest, .invalidRequestURI: break
         }
     }
 }

@@ -118,7 +118,7 @@ extension OpenIDSettings {
     }
 
     /// The id of the configured client that the credentials name.
-    fileprivate func name(in credentials: ClientCredentials) -> String? {
+    package func name(in credentials: ClientCredentials) -> String? {
         var ids = credentials.authorization.map { Self.basic($0).map(\.id) } ?? []
         ids += [credentials.clientID, credentials.assertion.flatMap(ClientAuthentication.subject)].compactMap { $0 }
         return ids.lazy.compactMap { try? client($0).id }.first

@@ -49,7 +49,7 @@ package struct Authorization: Sendable {
         guard client.grants.contains(.authorizationCode) else { throw OAuthError.unauthorizedClient }
         guard parameters["client_id"]?.hasSameBytes(as: client.id) ?? true else { throw OAuthError.otherClient }
         let uri = try parameters.required("redirect_uri")
-        guard client.hasRedirectURI(uri) else { throw OAuthError.invalidRequest("redirect_uri is not registered") }
+        guard client.hasRedirectURI(uri) else { throw OAuthError.otherRedirectURI }
         var address = ReturnAddress(redirectURI: uri)
         address.state = parameters["state"]
         if let mode = parameters["response_mode"].flatMap(ReturnAddress.Mode.init(bytesOf:)) { address.mode = mode }

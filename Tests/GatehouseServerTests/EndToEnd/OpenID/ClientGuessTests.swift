@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import NIOHTTP1
 import ProviderKit
 import Testing
@@ -49,6 +50,41 @@ struct ClientGuessTests {
             }
             #expect(try await jobs.post("/oauth/token", Self.grant).status == 200)
             #expect(try await RelyingParty.public(jobs.server).refresh("x").status == 429)
+        }
+    }
+
+    @Test func `the log names each wrong secret and redirect URI once, and no secret`() async throws {
+        let output = CollectedOutput()
+        let logger = Logger(label: "test") { LineLogHandler(.json, label: $0, level: .trace, output: output) }
+        try await TestServer.with(application: RelyingParty.configuration, logger: logger) { server in
+            let party = RelyingParty(server)
+            var impostor = party
+            impostor.secret = "a-wrong-secret-of-a-client"
+            var stranger = impostor
+            stranger.client = "stranger"
+            let uri = "https://photos.example/other?token=a-secret-of-the-query"
+            for _ in 1...2 {
+                #expect(try await impostor.post("/oauth/token", Self.grant).isOAuthError(401, "invalid_client"))
+                #expect(try await stranger.post("/oauth/token", Self.grant).isOAuthError(401, "invalid_client"))
+                let pushed = try await party.post("/oauth/par", party.parameters(["redirect_uri": uri]))
+                #expect(pushed.isOAuthError(400, "invalid_request"))
+                for client in ["web", "stranger"] {
+                    let asked = ["client_id": client, "redirect_uri": uri]
+                    #expect(try await party.authorize(asked, cookie: nil).status == 400)
+                }
+            }
+        }
+        let lines = try output.lines.map { try LogLine($0) }.filter { $0.message == "OpenID client refused" }
+        let told = Set(lines.compactMap(\.metadata).map { [$0["client"], $0["reason"], $0["redirectURI"]] })
+        #expect(lines.count == 3 && lines.allSatisfy { $0.level == "notice" })
+        #expect(
+            told == [
+                ["web", "the secret or assertion is wrong or missing", nil],
+                [nil, "no client of that name is configured", nil],
+                ["web", "redirect_uri is none of the client's", "https://photos.example/other"],
+            ])
+        for secret in ["a-wrong-secret", "a-secret-of-the-query", "stranger", RelyingParty.secret] {
+            #expect(!lines.contains { "\($0)".contains(secret) }, "\(secret)")
         }
     }
 }
