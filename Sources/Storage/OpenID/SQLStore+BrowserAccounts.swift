@@ -88,11 +88,15 @@ extension SQLStore: BrowserAccountStore {
     private static let keepSession = Statement(
         .write,
         """
-        UPDATE sessions SET idle = $3, expires_at = greatest(expires_at, authenticated_at + $4::interval), last_used_at = now()
-         WHERE application_id = $1 AND id = ANY (ARRAY(
-               SELECT id FROM sessions
-                WHERE application_id = $1 AND id = $2 AND kind = 'browser' AND ended_at IS NULL AND expires_at > now()
-                  AND (idle IS NULL OR last_used_at > now() - idle)))
+        WITH kept AS MATERIALIZED (
+            SELECT id, greatest(expires_at, authenticated_at + $4::interval) AS expires_at
+              FROM sessions
+             WHERE application_id = $1 AND id = $2 AND kind = 'browser' AND ended_at IS NULL AND expires_at > now()
+               AND (idle IS NULL OR last_used_at > now() - idle)
+        )
+        UPDATE sessions s SET idle = $3, expires_at = kept.expires_at, last_used_at = now()
+          FROM kept
+         WHERE s.application_id = $1 AND s.id = kept.id AND s.ended_at IS NULL
         """)
 
     package func keep(

@@ -145,7 +145,10 @@ import Testing
             try await server.count("SELECT count(*) FROM passwords"),
             try await server.count("SELECT count(*) FROM refresh_tokens WHERE created_at > now() - interval '1 hour'"),
             try await server.count(
-                "SELECT count(*) FROM sessions s JOIN identities i ON i.id = s.identity_id WHERE i.provider = 'email'"),
+                """
+                SELECT count(*) FROM sessions s JOIN identities i USING (application_id)
+                 WHERE i.id = s.identity_id AND i.provider = 'email'
+                """),
         ]
     }
 }

@@ -68,7 +68,7 @@ struct Portability {
         }
         if level.kind == "UPDATE" || level.kind == "DELETE" {
             let changed = (level.clauses["SET"] ?? []) + (level.clauses["WHERE"] ?? [])
-            if mixesFunctions(changed) { faults.insert(.mutableFunction) }
+            if mixesFunctions(changed) || addsInterval(changed, toColumn: true) { faults.insert(.mutableFunction) }
             if takesElement(level.clauses["SET"] ?? []) { faults.insert(.assignedElement) }
         }
         let readsView = level.relations.contains { readers.contains($0.name) }
@@ -143,10 +143,14 @@ struct Portability {
     }
 
     /// Whether an interval is added to a time with a time zone, which depends on the session's time zone.
-    private func addsInterval(_ tokens: [SQLToken]) -> Bool {
+    private func addsInterval(_ tokens: [SQLToken], toColumn: Bool = false) -> Bool {
         for (index, token) in tokens.enumerated() {
-            if let inside = token.inside, !SQLQuery.isQuery(inside), addsInterval(inside) { return true }
+            if let inside = token.inside, !SQLQuery.isQuery(inside), addsInterval(inside, toColumn: toColumn) {
+                return true
+            }
             guard token.text == "+" || token.text == "-", index > 0 else { continue }
+            // `clock.now` is a value, not a column.
+            guard !toColumn || tokens[index - 1].name.map({ !$0.hasSuffix("now") }) == true else { continue }
             let operand = tokens[(index + 1)...].prefix { token in
                 token.keyword == nil && !["+", "-", "<", ">", "<=", ">=", "=", ","].contains(token.text)
             }

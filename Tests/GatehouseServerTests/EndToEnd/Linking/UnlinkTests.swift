@@ -108,7 +108,8 @@ struct UnlinkTests {
                 let stranded = try await server.count(
                     """
                     SELECT count(*) FROM accounts a WHERE uid = $1 AND deleted_at IS NULL
-                       AND NOT EXISTS (SELECT FROM identities i WHERE i.uid = a.uid)
+                       AND NOT EXISTS (SELECT FROM identities i
+                                        WHERE i.application_id = a.application_id AND i.uid = a.uid)
                     """, [.uuid(UUID(uuidString: person.uid))])
                 #expect(stranded == 0)
             }

@@ -47,7 +47,7 @@ struct HostedPagesTests {
             let query = done.target.flatMap { URLComponents(string: $0) }
             #expect(query?.query("state") == "s t&")
             try await server.execute(
-                "UPDATE sessions SET authenticated_at = authenticated_at - interval '90 s' WHERE kind = 'browser'")
+                "UPDATE sessions SET authenticated_at = now() - interval '90 s' WHERE kind = 'browser'")
             // The second app gets the same account without a page, with the time of the sign-in.
             let silent = try await open(app, in: &browser)
             for code in [done.code, silent.code] {

@@ -13,7 +13,8 @@ struct RepeatedFormTests {
     enum Proof: CaseIterable { case password, code, firstCode }
     enum Order: CaseIterable { case inSequence, atOnce }
 
-    private static let lockAccount = Statement(.write, "SELECT uid FROM accounts WHERE uid = $1 FOR UPDATE")
+    private static let lockAccount = Statement(
+        .write, "SELECT uid FROM accounts WHERE application_id = 1 AND uid = $1 FOR UPDATE")
 
     /// Sends a form several times with the cookies that the browser has now, and returns each answer with its cookies.
     private func send(
