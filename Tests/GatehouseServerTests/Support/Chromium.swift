@@ -4,8 +4,8 @@ import Testing
 
 /// Debian's Chromium without a window, driven by the DevTools protocol over two pipes.
 ///
-/// The issuer of the tests, `http://127.0.0.1:1`, leads to the server, if there is one; the hosts of clients are
-/// unknown.
+/// The issuer of the tests, `http://127.0.0.1:1`, leads to the server, if there is one; all hosts but this machine
+/// are unknown.
 final class Chromium: Sendable {
     static let path = "/usr/bin/chromium"
     static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
@@ -21,7 +21,7 @@ final class Chromium: Sendable {
     private final class State: @unchecked Sendable {
         var (number, session) = (0, String?.none)
         var buffer: [UInt8] = []
-        var blocked: [String] = []
+        var traffic = BrowserTraffic()
     }
 
     init(_ server: TestServer?) throws {
@@ -33,7 +33,8 @@ final class Chromium: Sendable {
             Self.path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             "--remote-debugging-pipe",
             "--user-data-dir=\(profile.path)", "--explicitly-allowed-ports=1",
-            "--host-resolver-rules=MAP 127.0.0.1:1 127.0.0.1:\(port), MAP *.example ~NOTFOUND", "about:blank",
+            "--host-resolver-rules=MAP 127.0.0.1:1 127.0.0.1:\(port), MAP 127.0.0.1 127.0.0.1, MAP * ~NOTFOUND",
+            "about:blank",
         ]
         process.arguments = ["-c", #"exec 3<&0 4>&1 </dev/null >/dev/null 2>&1; exec "$@""#, "sh"] + arguments
         process.standardInput = commands
@@ -45,18 +46,45 @@ final class Chromium: Sendable {
     static func with(_ server: TestServer? = nil, _ body: (Chromium) async throws -> Void) async throws {
         let browser = try Chromium(server)
         defer { browser.end() }
-        let target = try await browser.call("Target.createTarget", ["url": "about:blank"])
-        let attached = try await browser.call(
-            "Target.attachToTarget", ["targetId": target["targetId"], "flatten": true])
-        browser.queue.sync { browser.state.session = attached["sessionId"].string }
-        for domain in ["Page", "Log"] { _ = try await browser.call("\(domain).enable") }
+        try await browser.openTab()
         try await body(browser)
     }
 
-    /// What the browser has blocked in the pages so far, for example by their content security policy.
-    var blocked: [String] { queue.sync { state.blocked } }
+    /// Opens another tab, in which everything happens from then on.
+    func openTab() async throws {
+        tab = nil
+        try await enter(call("Target.createTarget", ["url": "about:blank"])["targetId"])
+    }
 
-    /// Runs no script of a page from now on; `evaluate` still works.
+    /// Waits for a tab that a link has opened, in which everything happens from then on.
+    func enterTab(at place: String) async throws {
+        tab = nil
+        var target = JSONValue.null
+        try await wait("a tab at \(place)") {
+            let tabs = try await call("Target.getTargets")["targetInfos"].array ?? []
+            target = tabs.first { $0["url"].string?.contains(place) == true }?["targetId"] ?? .null
+            return target != .null
+        }
+        try await enter(target)
+    }
+
+    private func enter(_ target: JSONValue) async throws {
+        tab = try await call("Target.attachToTarget", ["targetId": target, "flatten": true])["sessionId"].string
+        for domain in ["Page", "Log", "Network"] { _ = try await call("\(domain).enable") }
+    }
+
+    /// The tab in which everything happens.
+    var tab: String? {
+        get { queue.sync { state.session } }
+        set { queue.sync { state.session = newValue } }
+    }
+
+    /// What all tabs have loaded so far.
+    var traffic: BrowserTraffic { queue.sync { state.traffic } }
+    /// What the browser has blocked in the pages so far, for example by their content security policy.
+    var blocked: [String] { traffic.blocked }
+
+    /// Runs no script of the tab's pages from now on; `evaluate` still works.
     func disableScripts() async throws {
         _ = try await call("Emulation.setScriptExecutionDisabled", ["value": true])
     }
@@ -131,11 +159,11 @@ final class Chromium: Sendable {
         _ = try await evaluate("document.querySelector('a[href$=\"\(end)\"]').click()")
     }
 
-    private func wait(_ what: String, _ condition: () async throws -> Bool) async throws {
+    func wait(_ what: String, _ condition: () async throws -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while try await !condition() {
             guard ContinuousClock.now < deadline else {
-                let seen = try await evaluate("document.documentElement.outerHTML")
+                let seen = try await evaluate("(document.body ?? document.documentElement).outerHTML")
                 Issue.record("\(what) never came: \(try await address) \(seen)")
                 throw TimeoutError()
             }
@@ -145,7 +173,7 @@ final class Chromium: Sendable {
 
     // MARK: - The protocol
 
-    private func call(_ method: String, _ parameters: JSONValue = [:]) async throws -> JSONValue {
+    func call(_ method: String, _ parameters: JSONValue = [:]) async throws -> JSONValue {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in
                 continuation.resume(with: Result { try exchange(method, parameters) })
@@ -163,9 +191,7 @@ final class Chromium: Sendable {
         try commands.fileHandleForWriting.write(contentsOf: JSONEncoder().encode(JSONValue.object(command)) + [0])
         while true {
             let message = try JSONDecoder().decode(JSONValue.self, from: Data(nextMessage()))
-            if message["method"] == "Log.entryAdded", message[path: "params.entry.source"] == "security" {
-                state.blocked.append(message[path: "params.entry.text"].string ?? "")
-            }
+            state.traffic.note(message)
             guard message["id"].integer == Int64(state.number) else { continue }
             return message["result"]
         }
