@@ -4,7 +4,7 @@ internal import Foundation
 package enum LanguageRange {
     /// The accepted tags in order of preference, in lower case, each followed by its shorter forms (RFC 4647, 3.4).
     package static func tags(_ header: String) -> [String] {
-        let ranges = header.split(separator: ",").prefix(20).compactMap(range)
+        let ranges = header.utf8.split(separator: UInt8(ascii: ",")).prefix(20).compactMap { range(Substring($0)) }
         let sorted = ranges.enumerated().sorted { left, right in
             (right.element.quality, left.offset) < (left.element.quality, right.offset)
         }
@@ -12,6 +12,8 @@ package enum LanguageRange {
     }
 
     private static func range(_ text: Substring) -> (tag: String, quality: Double)? {
+        // Longer or other texts are no ranges, and cost much to compare as characters.
+        guard text.utf8.count <= 100, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let parts = text.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
         guard let tag = parts.first?.lowercased(), !tag.isEmpty, tag != "*",
             tag.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || isAlphanumeric($0) })
