@@ -23,8 +23,7 @@ struct CommandRefusalTests {
     ) {
         #expect(outcome.status == 1, "\(command)", sourceLocation: sourceLocation)
         #expect(outcome.output == "", "\(command)", sourceLocation: sourceLocation)
-        // A server also logs what its configuration lacks.
-        let lines = outcome.errorLines.filter { !$0.hasPrefix("{") }
+        let lines = outcome.errorLines
         #expect(
             lines.count == 1 && lines[0].hasPrefix("gatehouse: ") && lines[0].contains(words),
             "\(command): \(lines)", sourceLocation: sourceLocation)

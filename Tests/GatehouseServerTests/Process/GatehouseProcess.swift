@@ -81,6 +81,7 @@ final class GatehouseProcess: Sendable {
     struct Outcome {
         let status: Int32
         let output: String
+        /// The lines of standard error that are no log entries.
         let errorLines: [String]
     }
 
@@ -90,7 +91,8 @@ final class GatehouseProcess: Sendable {
     ) async throws -> Outcome {
         try await with(arguments, program: program, in: directory, environment: environment) { process in
             let status = try await process.end()
-            return Outcome(status: status, output: process.output, errorLines: process.errorLines)
+            let lines = process.errorLines.filter { !$0.hasPrefix("{") }
+            return Outcome(status: status, output: process.output, errorLines: lines)
         }
     }
 
