@@ -32,25 +32,23 @@ package struct HTTPAPI: Sendable {
     ) {
         let operations = Operations(useCases, openID: openID)
         let oauth = OAuthMetrics()
+        let steps = StepOperations(
+            authorization: openID.authorization, steps: openID.steps, refusals: useCases.refusals)
+        let links = MailedLinkOperations(links: openID.mailedLinks, refusals: useCases.refusals)
+        let accounts = AccountPageOperations(pages: openID.accountPages, refusals: useCases.refusals)
         let documented =
             APIRoutes(operations: operations, installed: installed).endpoints
             + OAuthRoutes(operations: OAuthOperations(useCases: openID, limits: useCases.limits, metrics: oauth))
             .endpoints
+            + StepRoutes(operations: steps).endpoints + MailedLinkRoutes(operations: links).endpoints
+            + AccountPageRoutes(operations: accounts).endpoints
             + ServerRoutes(keys: keys, health: health, metrics: metrics, gauges: gauges + oauth.gauges).endpoints
-        let steps = StepOperations(
-            authorization: openID.authorization, steps: openID.steps, refusals: useCases.refusals)
-        let links = MailedLinkOperations(links: openID.mailedLinks, refusals: useCases.refusals)
         let start = inbox.map { _ in
             StartOperations(guests: openID.guestVisits, signIn: operations.providers.guestSignIn(of: installed))
         }
-        let pages =
-            StartRoutes(development: start).endpoints + PageRoutes(inbox: inbox).endpoints
-            + StepRoutes(operations: steps).endpoints
-            + MailedLinkRoutes(operations: links).endpoints
-            + AccountPageRoutes(
-                operations: AccountPageOperations(pages: openID.accountPages, refusals: useCases.refusals)
-            ).endpoints
-        endpoints = documented + [.document(of: documented)] + pages
+        endpoints =
+            documented + [.document(of: documented)] + StartRoutes(development: start).endpoints
+            + PageRoutes(inbox: inbox).endpoints
         services = EndpointResponder.Services(
             authentication: useCases.authentication, limits: useCases.limits, hashing: useCases.hashing,
             refusals: useCases.refusals)

@@ -86,9 +86,10 @@ extension Endpoint {
     static func open(
         _ path: String, _ summary: String, limits: OperationLimits<Void> = .local,
         takes: TakenRequest = TakenRequest(), returns: [ReturnedResponse] = [.init(contentType: "application/json")],
+        errors: [ErrorCode] = [],
         _ respond: @escaping @Sendable (OperationContext) async throws -> Response
     ) -> Endpoint {
-        Operation("read \(path)", limits: limits) { context, _ in try await respond(context) }
+        Operation("read \(path)", limits: limits, errors: errors) { context, _ in try await respond(context) }
             .at(
                 .get, below: "", path, summary, takes: RequestShape(taken: takes) { _ in () },
                 returns: ResponseShape(responses: returns) { response, _ in response })

@@ -10,6 +10,21 @@ internal import ProviderKit
 struct AccountPageRoutes {
     let operations: AccountPageOperations
 
+    /// The fields of the sections' forms; each section has some of them.
+    private static let fields: [OperationDescription.Parameter] =
+        .ofPages + [
+            .init("id", help: "The identity, session or merge."), .init("displayName", help: "The person's name."),
+            .init("lang", help: "The language of mails and pages."), .init("password", help: "The new password."),
+            .init("currentPassword", help: "The present password."),
+            .init("provider", help: "The provider of a new identity."),
+            .init("address", help: "The new address of an identity."),
+            .init("challenge", help: "The change of address that the page has begun."),
+            .init("code", help: "The code that was sent to the new address."),
+            .init("remember", help: "Present if the session is to last after the browser closes."),
+            .init("clientId", help: "The app whose access ends."),
+            .init("word", help: "The word that confirms the deletion."),
+        ]
+
     var endpoints: [Endpoint] {
         ["/account", "/account/{section}"].flatMap { path in
             [
@@ -18,7 +33,7 @@ struct AccountPageRoutes {
                     takes: .issuer(.get) { try $0.section }, returns: .account, answersHEAD: false),
                 operations.submit.at(
                     .post, below: "", path, "Takes a form of the section",
-                    takes: .issuer(.post) { (try $0.section, try $0.fields()) }, returns: .account),
+                    takes: .issuer(.post, Self.fields) { (try $0.section, try $0.fields()) }, returns: .account),
             ]
         }
     }
@@ -40,7 +55,7 @@ extension ResponseShape<AccountPageOperations.Output> {
     fileprivate static var account: Self {
         Self(
             responses: [
-                .init(description: "A page, or the file with the account's data"),
+                .page, .init(description: "The file with the account's data", contentType: "application/json"),
                 .init(status: .seeOther, description: "The section, or a page where the person signs in first"),
             ] + .stepErrors, writesError: Response.stepError
         ) { output, context in

@@ -13,7 +13,9 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
                 .init(
                     status: .seeOther, description: "To the client's redirect URI, or to a page",
                     headers: ["Location": "The redirect URI with code or error, state and iss; or a page."]),
-                .init(description: "A page that posts the answer, with response_mode=form_post"),
+                .init(
+                    description: "A page that posts the answer, with response_mode=form_post",
+                    contentType: "text/html"),
             ] + .stepErrors,
             writesError: Response.stepError
         ) { output, context in

@@ -13,7 +13,9 @@ extension ResponseShape<(answer: Logout.Answer, issuer: Issuer)> {
                 .init(
                     status: .seeOther, description: "To the client's post-logout redirect URI",
                     headers: ["Location": "The URI with state."]),
-                .init(description: "A page that says that the person is signed out, or asks whether to sign out"),
+                .init(
+                    description: "A page that says that the person is signed out, or asks whether to sign out",
+                    contentType: "text/html"),
             ] + .stepErrors, writesError: Response.stepError
         ) { output, context in
             let (answer, issuer) = output

@@ -3,6 +3,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import OpenID
 internal import Pages
+internal import ProviderKit
 
 /// The pages of mailed links, unless an application has pages of its own.
 struct MailedLinkRoutes {
@@ -13,10 +14,12 @@ struct MailedLinkRoutes {
             [
                 operations.show(purpose).at(
                     .get, below: "", purpose.path, "Shows what a mailed link is for; changes nothing",
-                    takes: .ownPage(.get) { try $0.fields()["token"] }, returns: .mailedLink(purpose)),
+                    takes: .ownPage(.get, [.init("token", help: "The token of the link.")]) {
+                        try $0.fields()["token"]
+                    }, returns: .mailedLink(purpose)),
                 operations.submit(purpose).at(
                     .post, below: "", purpose.path, "Uses a mailed link",
-                    takes: .ownPage(.post) { try FormFields($0.form, repeating: ["keep", "remove"]) },
+                    takes: .ownPage(.post, purpose.fields) { try FormFields($0.form, repeating: ["keep", "remove"]) },
                     returns: .mailedLink(purpose)),
             ]
         }
@@ -25,6 +28,19 @@ struct MailedLinkRoutes {
 
 extension MailedLinks.Purpose {
     fileprivate var path: String { "/\(rawValue)" }
+
+    /// The fields of the page's form.
+    fileprivate var fields: [OperationDescription.Parameter] {
+        switch self {
+        case .verifyEmail: .ofPages + [.init("password", help: "The password of the registration.")]
+        case .resetPassword: .ofPages + [.init("password", help: "The new password.")]
+        case .review:
+            .ofPages + [
+                .init("keep", help: "The identities that stay linked.", schema: .array(of: .string)),
+                .init("remove", help: "The identities that are unlinked.", schema: .array(of: .string)),
+            ]
+        }
+    }
 }
 
 extension ReturnedResponse {
@@ -57,9 +73,10 @@ struct MailedLinkCookie {
 extension RequestShape {
     /// Works as `browser`; with an OpenID provider at the issuer's origin only, where its cookies are.
     fileprivate static func ownPage(
-        _ method: HTTPRequest.Method, _ read: @escaping @Sendable (IncomingRequest) throws -> Input
+        _ method: HTTPRequest.Method, _ parameters: [OperationDescription.Parameter],
+        _ read: @escaping @Sendable (IncomingRequest) throws -> Input
     ) -> Self {
-        var shape = browser(method, [], read)
+        var shape = browser(method, parameters, read)
         (shape.taken.isAtIssuer, shape.taken.origins) = (true, .none)
         return shape
     }
@@ -69,8 +86,7 @@ extension ResponseShape<MailedLinkOperations.Output> {
     fileprivate static func mailedLink(_ purpose: MailedLinks.Purpose) -> Self {
         Self(
             responses: [
-                .init(description: "A page"),
-                .init(status: .seeOther, description: "The page without the token, or the next page"),
+                .page, .init(status: .seeOther, description: "The page without the token, or the next page"),
             ] + .stepErrors + (purpose == .review ? [.unusableReview] : []), writesError: Response.stepError
         ) { output, context in
             let cookie = MailedLinkCookie(of: purpose, in: context.scope)

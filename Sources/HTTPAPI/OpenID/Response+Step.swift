@@ -6,6 +6,18 @@ internal import OpenID
 internal import Pages
 internal import ProviderKit
 
+extension ReturnedResponse {
+    static let page = ReturnedResponse(description: "A page", contentType: "text/html")
+}
+
+extension [OperationDescription.Parameter] {
+    /// The fields of every form of a page.
+    static let ofPages: Self = [
+        .init("csrf", required: true, help: "The form's token, which the page contains."),
+        .init("action", required: true, help: "The value of the button that was pressed."),
+    ]
+}
+
 extension [ReturnedResponse] {
     /// The errors of routes that people see, for their documentation.
     static let stepErrors = [HTTPResponse.Status](

@@ -11,6 +11,16 @@ struct StepRoutes {
     let operations: StepOperations
 
     private static let path = "/signin/{request}"
+    /// The fields of the pages' forms; each page has some of them.
+    private static let fields: [OperationDescription.Parameter] =
+        .ofPages + [
+            .init("identifier", help: "An e-mail address or phone number."), .init("password", help: "A password."),
+            .init("remember", help: "Present if the session is to last after the browser closes."),
+            .init("code", help: "A code that was sent to the person."),
+            .init("account", help: "One of the accounts that the page shows."),
+            .init("displayName", help: "The name of a new account."),
+            .init("survivor", help: "Which of two accounts remains: current or other."),
+        ]
     /// The path of the application's picture.
     static let logo = "/pages/logo"
 
@@ -23,7 +33,7 @@ struct StepRoutes {
                 takes: .issuer(.get) { $0["request"] }, returns: .step, answersHEAD: false),
             operations.submit.at(
                 .post, below: "", Self.path, "Takes the form of the page",
-                takes: .issuer(.post) { ($0["request"], try $0.fields()) }, returns: .step),
+                takes: .issuer(.post, Self.fields) { ($0["request"], try $0.fields()) }, returns: .step),
             operations.cancel.at(
                 .get, below: "", Self.path + "/cancel", "Ends an authorization request",
                 takes: .issuer(.get) { $0["request"] }, returns: .step, answersHEAD: false),
@@ -33,7 +43,7 @@ struct StepRoutes {
                 takes: .issuer(.get) { ($0["request"], $0["provider"]) }, returns: .step, answersHEAD: false),
             .open(
                 Self.logo, "The picture above each page",
-                returns: [.init(description: "The picture", contentType: "image/*")]
+                returns: [.init(description: "The picture", contentType: "image/*")], errors: [.notFound]
             ) { context in
                 guard let picture = try context.issuer.settings.pages.logo else { throw APIError.nothingHere }
                 var response = Response.bytes(picture.bytes, type: picture.type, cache: "public, max-age=300")
@@ -78,8 +88,7 @@ extension ResponseShape<StepOperations.Output> {
     static var step: Self {
         Self(
             responses: [
-                .init(description: "A page"),
-                .init(status: .seeOther, description: "The page's next step, or back to an app on a device"),
+                .page, .init(status: .seeOther, description: "The page's next step, or back to an app on a device"),
             ] + .stepErrors, writesError: Response.stepError
         ) { output, context in
             let (answer, request, issuer) = output
