@@ -23,7 +23,7 @@ public enum GatehouseServer {
         } catch {
             end(with: error)
         }
-        exit(0)
+        end(with: 0)
     }
 
     /// Ends the process: prints an error and exits with 1, or prints a help text, which the argument parser also
@@ -31,9 +31,16 @@ public enum GatehouseServer {
     private static func end(with error: any Error) -> Never {
         guard RootCommand.exitCode(for: error) != .success else {
             print(RootCommand.fullMessage(for: error))
-            exit(0)
+            end(with: 0)
         }
         FileHandle.standardError.write(Data("gatehouse: \(RootCommand.message(for: error))\n".utf8))
-        exit(1)
+        end(with: 1)
+    }
+
+    /// Ends the process without the cleaning up that libraries have registered with `atexit`: OpenSSL's frees what a
+    /// connection that is being opened on another thread still uses.
+    private static func end(with status: Int32) -> Never {
+        fflush(nil)
+        _exit(status)
     }
 }
