@@ -4,8 +4,8 @@ SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
 SOURCES := Package.swift Sources Tests Plugins migrations
-PACKAGES := libpq-dev libargon2-dev libcurl4-openssl-dev libzxcvbn-dev libidn2-dev libphonenumber-dev pkg-config \
-	postgresql
+PACKAGES := libpq-dev libargon2-dev libcurl4-openssl-dev libzxcvbn-dev libidn2-dev libmaxminddb-dev libphonenumber-dev \
+	libqrencode-dev pkg-config postgresql
 
 .PHONY: run test faults ha lint format docs bench build release packages
 
@@ -24,7 +24,7 @@ release: packages
 
 # The build refuses warnings, and imports that Package.swift does not declare. Tests run one at a time, because some
 # stop a database or measure a deadline.
-test: PACKAGES += python3-venv chromium prometheus systemd docker-compose
+test: PACKAGES += python3-venv chromium prometheus systemd docker-compose zbar-tools
 test: packages lint
 	deploy/check-services
 	GATEHOUSE_STRICT=1 swift build --build-tests --explicit-target-dependency-import-check error

@@ -77,7 +77,9 @@ let package = Package(
         room("ProviderKit", imports: ["CIDN2", "CPhoneNumber", .crypto]),
         room("Accounts", imports: ["ProviderKit"]),
         room("OpenID", imports: ["Accounts", "ProviderKit"]),
-        room("Pages", imports: ["ProviderKit", .mustache], plugins: ["EmbedFiles"]),
+        room("QRCode", imports: ["CQRCode"]),
+        room("MaxMind", imports: ["OpenID", "ProviderKit", "CMaxMindDB"]),
+        room("Pages", imports: ["ProviderKit", "QRCode", .mustache], plugins: ["EmbedFiles"]),
         room("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         room(
             "Outbound",
@@ -104,7 +106,7 @@ let package = Package(
             "GatehouseServer",
             imports: [
                 "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "OpenID", "Outbound", "Accounts", "Postgres",
-                "Migrations", "ProviderKit", "CMalloc",
+                "MaxMind", "Migrations", "ProviderKit", "CMalloc",
                 .crypto, .hummingbird, .lifecycle, .logging, .nioCore, "Yams",
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -144,6 +146,8 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CMaxMindDB", pkgConfig: "libmaxminddb", providers: [.apt(["libmaxminddb-dev"])]),
+        .systemLibrary(name: "CQRCode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
         .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
         // Its header is plain C, so that no target needs C++ interoperability. libphonenumber has no pkg-config file.
         .target(
@@ -151,8 +155,9 @@ let package = Package(
     ] + plugins.map(plugin) + [
         tests("ProviderKitTests", of: ["ProviderKit", "GatehouseTesting"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
-        tests("OpenIDTests", of: ["OpenID"]),
+        tests("OpenIDTests", of: ["Accounts", "OpenID"]),
         tests("PagesTests", of: ["Pages"]),
+        tests("MaxMindTests", of: ["MaxMind", "GatehouseTesting", "OpenID"]),
         tests("PostgresTests", of: ["Postgres", "GatehouseServer", "GatehouseTesting", .logging]),
         tests(
             "StorageTests",
@@ -186,7 +191,8 @@ let package = Package(
             of: [
                 "GatehouseServer", "GatehouseBench", "GatehouseTesting", "AnonymousProvider", "AppleProvider",
                 "CustomTokenProvider", "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider",
-                "PhoneProvider", "Accounts", "Delivery", "HTTPAPI", "Migrations", "Outbound", "Pages", "Passwords",
+                "PhoneProvider", "Accounts", "Delivery", "HTTPAPI", "Migrations", "OpenID", "Outbound", "Pages",
+                "Passwords",
                 "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle,
                 .nioCore,
                 .nioHTTP1, .httpClient, .crypto,
