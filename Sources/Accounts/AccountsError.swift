@@ -12,6 +12,8 @@ package enum AccountsError: Error, Sendable, Equatable {
     case invalidCredentials
     case identityTemporarilyLocked(retryAfter: Duration)
     case unverifiedIdentity, existingIdentity, invalidToken, invalidRefreshToken
+    /// The token has expired; only calls whose clients renew their tokens by that distinguish it from `invalidToken`.
+    case expiredToken
     /// The token is valid, but of an OpenID client that may not call the API.
     case insufficientScope
     /// The `state` of a redirect flow is unknown, expired, used or belongs to another flow.
@@ -37,6 +39,8 @@ package enum AccountsError: Error, Sendable, Equatable {
     case mergeNotFound, receiptNotFound
     /// The account has given the OpenID client nothing.
     case grantNotFound
+    /// A code of a sign-in by QR: unknown or of another account, answered, expired, or answered with a wrong number.
+    case qrNotFound, qrCompleted, qrExpired, qrWrongNumber
     case rateLimited(retryAfter: Duration)
     /// The queue for password hashing or for database connections is full.
     case overloaded(retryAfter: Duration)

@@ -15,8 +15,10 @@ package final class Application: Sendable {
 
     package let id: ID
     package let name: String
-    /// The `iss` claim of the application's access tokens.
+    /// The URL of the application, and the `iss` claim of the access tokens of its REST interface.
     package let issuer: String
+    /// The `iss` claims of all access tokens that the REST interface accepts.
+    package let issuers: [String]
     package let audience: String
     package let policy: ApplicationPolicy
     package let redirectURIs: [RedirectURI]
@@ -24,9 +26,10 @@ package final class Application: Sendable {
 
     package init(
         id: ID, name: String, issuer: String, audience: String, policy: ApplicationPolicy,
-        redirectURIs: [RedirectURI] = [], providers: ProviderRegistry
+        redirectURIs: [RedirectURI] = [], providers: ProviderRegistry, issuers: [String]? = nil
     ) {
         (self.id, self.name, self.issuer, self.audience) = (id, name, issuer, audience)
+        self.issuers = issuers ?? [issuer]
         (self.policy, self.redirectURIs, self.providers) = (policy, redirectURIs, providers)
     }
 

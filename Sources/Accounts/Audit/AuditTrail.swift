@@ -8,6 +8,9 @@ package struct AuditEntry: Sendable {
         case signInRefused = "sign-in.refused"
         /// An OpenID client could not be authenticated.
         case clientRefused = "client.refused"
+        /// The person has allowed or refused a sign-in at another device, by a QR code.
+        case qrConfirmed = "qr.confirmed"
+        case qrRefused = "qr.refused"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
         /// An admin ran the purge for one account or for all.

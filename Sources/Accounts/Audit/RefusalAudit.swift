@@ -9,7 +9,12 @@ package struct RefusalSource: Sendable, Equatable {
 
 extension OpaqueTokens {
     func refusalSource(of client: Client) -> RefusalSource {
-        RefusalSource(network: pseudonym(of: client.network, purpose: "client network"), route: client.route)
+        RefusalSource(network: networkPseudonym(of: client), route: client.route)
+    }
+
+    /// The keyed pseudonym of a client's address or IPv6 /64, as the audit contains it.
+    package func networkPseudonym(of client: Client) -> [UInt8] {
+        pseudonym(of: client.network, purpose: "client network")
     }
 }
 

@@ -1,3 +1,5 @@
+internal import ProviderKit
+
 /// A logout token that is queued for an OpenID client (OpenID Connect Back-Channel Logout, 2.5).
 ///
 /// It is a delivery among those of webhooks. Its event is the id of the client's session, and its details contain the
@@ -7,6 +9,14 @@ package enum LogoutDelivery {
 
     /// The webhook of the delivery, which no URL of a webhook equals.
     package static func lane(of uri: String) -> String { "\(kind) \(uri)" }
+
+    /// The lanes that all registered clients share, so that one that does not answer delays few others.
+    package static let registeredLanes = (0..<8).map { "\(kind) registered \($0)" }
+
+    /// The webhook of deliveries to a registered client.
+    package static func lane(ofRegistered client: String) -> String {
+        registeredLanes[Int(Digest.sha256(of: client)[0]) % registeredLanes.count]
+    }
 }
 
 /// Signs logout tokens.

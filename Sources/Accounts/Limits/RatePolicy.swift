@@ -18,6 +18,14 @@ package enum RateLimit: String, Sendable, CaseIterable {
     case authorize
     /// Calls of public OpenID clients, and calls whose client could not be authenticated or whose grant was refused.
     case token
+    /// Registrations of clients, and of installations of apps.
+    case clientRegistration
+    /// Requests of devices without a keyboard.
+    case device
+    /// Codes of such devices that are typed.
+    case userCode
+    /// QR codes that are made, and answers to them.
+    case qr
     /// Other calls that write or need no bearer token, per route.
     case general
 }

@@ -14,6 +14,13 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case accountDeleted, accountRestored, identityRemoved, identityLinked, accountsMerged, mergeUndone
     /// Tells the owner that an OpenID client, named as `provider`, may use data of the account.
     case accessGiven
+    /// Tells the owner that a device was signed in by a QR code that the owner's phone has confirmed.
+    case qrSignIn
+    /// Tells the owner that a device with the OpenID client named as `provider` may use the account.
+    case deviceConnected
+    /// Tells the former owner of an app's installation, whose app is named as `provider`, that somebody else has signed in
+    /// on it.
+    case appRebound
     /// Notifies both the old and the new address that an identity's address was changed.
     case addressChanged
     /// A code that confirms the new address of an identity.
@@ -39,6 +46,8 @@ package struct Message: Sendable, Codable, Equatable {
     package let provider: String?
     /// Names of the identities that the message lists.
     package let identities: [String]?
+    /// The device that the message is about, its IP address and where that is, in words for people.
+    package var device, address, place: String?
     /// The reader's languages in the form of `Accept-Language` (RFC 9110, 12.5.4), truncated.
     package let locale: String?
 
@@ -75,6 +84,9 @@ package struct Message: Sendable, Codable, Equatable {
         until = try container.decodeIfPresent(Date.self, forKey: .until)
         provider = try container.decodeIfPresent(String.self, forKey: .provider)
         identities = try container.decodeIfPresent([String].self, forKey: .identities)
+        device = try container.decodeIfPresent(String.self, forKey: .device)
+        address = try container.decodeIfPresent(String.self, forKey: .address)
+        place = try container.decodeIfPresent(String.self, forKey: .place)
         locale = try container.decodeIfPresent(String.self, forKey: .locale)
     }
 }

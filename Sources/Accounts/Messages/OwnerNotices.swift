@@ -1,6 +1,19 @@
 package import Foundation
 internal import ProviderKit
 
+/// A device that has asked for something, as a notice shows it.
+package struct NoticedDevice: Sendable {
+    /// Browser and system; `nil` if they are not known.
+    package let words: String?
+    package let address: String
+    /// Where the address is, in the reader's languages; `nil` if that is not known.
+    package let place: @Sendable (_ languages: String?) -> String?
+
+    package init(words: String?, address: String, place: @escaping @Sendable (_ languages: String?) -> String?) {
+        (self.words, self.address, self.place) = (words, address, place)
+    }
+}
+
 package struct OwnerNotices: Sendable {
     package typealias Store = OwnerContactStore & MessageOutbox
 
@@ -13,19 +26,24 @@ package struct OwnerNotices: Sendable {
 
     /// Sends a notice in the owner's languages to each verified e-mail address, or else to the phone numbers.
     package func send(
-        _ topic: MessageTopic, toOwnerOf uid: UUID, until: Date? = nil, provider: String? = nil
+        _ topic: MessageTopic, toOwnerOf uid: UUID, until: Date? = nil, provider: String? = nil,
+        about device: NoticedDevice? = nil
     ) async throws {
         let contact = try await store.contact(of: uid, application: application)
-        try await send(topic, to: contact, ofOwnerOf: uid, until: until, provider: provider)
+        try await send(topic, to: contact, ofOwnerOf: uid, until: until, provider: provider, about: device)
     }
 
     /// Sends a notice to a contact that was read before.
     func send(
         _ topic: MessageTopic, to contact: OwnerContact, ofOwnerOf uid: UUID, until: Date? = nil,
-        provider: String? = nil
+        provider: String? = nil, about device: NoticedDevice? = nil
     ) async throws {
-        let messages = contact.noticeAddresses.map {
-            Message(topic, to: $0, until: until, provider: provider, locale: contact.languages)
+        // A longer line would be wrapped by mail programs.
+        let place = device?.place(contact.languages).map { String($0.prefix(70)) }
+        let messages = contact.noticeAddresses.map { address in
+            var message = Message(topic, to: address, until: until, provider: provider, locale: contact.languages)
+            (message.device, message.address, message.place) = (device?.words, device?.address, place)
+            return message
         }
         try await store.enqueue(messages, about: uid, application: application)
     }

@@ -14,6 +14,8 @@ package enum ProofKind: String, Sendable, CaseIterable {
     case signInTicket = "second-proof"
     /// Permits the review of identities that were linked before a password reset.
     case review
+    /// Opens a session of the account in a browser that an app shows.
+    case nativeSecret = "css"
 }
 
 /// The facts that a one-time secret proves.

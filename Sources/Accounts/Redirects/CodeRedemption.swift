@@ -76,7 +76,12 @@ package struct CodeRedemption: Sendable {
                 }
                 (session.authenticatedAt, session.provesIdentity) = (flow.evidence.authenticatedAt, false)
             }
-            let outcome = try await signIn.open(session, of: provider, store: store)
+            var outcome = try await signIn.open(session, of: provider, store: store)
+            if flow.source?.isBorrowed == true, case .opened(var opened, let refreshToken) = outcome {
+                try await store.borrow(session: opened.grant.sessionID, application: application.id)
+                opened.grant.isBorrowed = true
+                outcome = .opened(opened, refreshToken: refreshToken)
+            }
             if let code = tokens.opaque.parse(presented.code) {
                 try await store.note(session: session.id, openedBy: code.hash, application: application.id)
             }

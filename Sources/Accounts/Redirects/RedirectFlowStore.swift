@@ -45,11 +45,20 @@ package struct RedeemedFlow: Sendable {
     package let destination: FlowDestination
     package var evidence: VerifiedIdentity
     /// The browser's session that the evidence was taken from; `nil` for evidence of a provider's pages.
-    package let source: (session: UUID, uid: UUID)?
+    package let source: Source?
+
+    /// A browser's session that an app takes over; a borrowed one stays so.
+    package struct Source: Sendable {
+        package let session, uid: UUID
+        package let isBorrowed: Bool
+
+        package init(session: UUID, uid: UUID, isBorrowed: Bool) {
+            (self.session, self.uid, self.isBorrowed) = (session, uid, isBorrowed)
+        }
+    }
 
     package init(
-        provider: String, destination: FlowDestination, evidence: VerifiedIdentity,
-        source: (session: UUID, uid: UUID)? = nil
+        provider: String, destination: FlowDestination, evidence: VerifiedIdentity, source: Source? = nil
     ) {
         (self.provider, self.destination, self.evidence) = (provider, destination, evidence)
         self.source = source
@@ -123,4 +132,7 @@ package protocol FlowCodeStore: Sendable {
 
     /// Records which session a code opened, so that the session is ended if the code is presented again.
     func note(session: UUID, openedBy code: [UInt8], application: Application.ID) async throws
+
+    /// Marks a session as borrowed, like the one that it was taken over from.
+    func borrow(session: UUID, application: Application.ID) async throws
 }

@@ -6,6 +6,8 @@ package enum JWTKind: String, Sendable {
     case identityToken = "JWT"
     /// A logout token (OpenID Connect Back-Channel Logout, 2.4).
     case logoutToken = "logout+jwt"
+    /// A description of an app (RFC 7591, 2.3), which counts because the configuration lists it.
+    case softwareStatement = "software-statement+jwt"
 
     /// The lifetime of ID tokens; a retired key stays published at least as long.
     package static let identityLifetime: Duration = .seconds(3600)

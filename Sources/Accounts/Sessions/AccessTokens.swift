@@ -11,6 +11,8 @@ package struct AccessTokenClaims: Sendable, Equatable {
     package var methods: [String]
     /// How often the session had been renewed when the token was signed.
     package var generation: Int32
+    /// Whether the session was opened by another device or by an app, and nothing was proven in it since.
+    package var isBorrowed = false
     package var provider, providerUid: String
     package var email: String?
     package var emailVerified: Bool?

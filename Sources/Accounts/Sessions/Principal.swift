@@ -5,6 +5,8 @@ package struct Principal: Sendable {
     package let uid, sessionID: UUID
     package let authenticatedAt: Int
     package let provider, providerUid: String
+    /// Whether the session was opened by another device or by an app, and nothing was proven in it since.
+    package var isBorrowed = false
     /// The account to which a former guest was upgraded or switched, whose token permits only repeating that call.
     package var successor: UUID?
 
@@ -67,6 +69,7 @@ package struct BearerAuthentication: Sendable {
         var principal = Principal(
             application: application, uid: claims.uid, sessionID: claims.sessionID,
             authenticatedAt: claims.authenticatedAt, provider: claims.provider, providerUid: claims.providerUid)
+        principal.isBorrowed = claims.isBorrowed
         guard try await revocations.isRevoked(claims, at: time.now(), application: application.id) else {
             return principal
         }
@@ -78,8 +81,11 @@ package struct BearerAuthentication: Sendable {
     }
 
     /// Requires a recent authentication, except from guests, who cannot authenticate again.
+    ///
+    /// A borrowed session never counts as recent, because its authentication was on another device.
     /// - Throws: `AccountsError.tokenTooOld`.
     package func requireRecent(_ principal: Principal) async throws {
+        guard !principal.isBorrowed else { throw AccountsError.tokenTooOld }
         let authentication = Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt))
         guard !principal.application.policy.isRecent(authentication, now: time.now()), principal.successor == nil else {
             return

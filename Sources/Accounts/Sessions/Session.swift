@@ -69,6 +69,8 @@ package struct NewSession: Sendable {
     package var resumes: UUID?
     /// The session that this one replaces after a merge or a cancelled deletion ended it.
     package var continues: UUID?
+    /// Whether another device or an app opens it, so that it never counts as recent until something is proven in it.
+    package var isBorrowed = false
     /// Whether the evidence is a proof of the identity; otherwise opening the session does not count as a use of it.
     package var provesIdentity = true
     /// When the person authenticated to the provider; `nil` if that is the current time.
@@ -88,13 +90,15 @@ package struct NewSession: Sendable {
 }
 
 /// A live session, with the data for its access tokens.
-package struct SessionGrant: Sendable {
+package struct SessionGrant: Sendable, Equatable {
     package var sessionID, uid: UUID
     package var authenticatedAt: Date
     /// When the session expires; none of its tokens is valid longer.
     package var expiresAt: Date
     /// How often the session was renewed; each renewal invalidates its older tokens.
     package var generation: Int32
+    /// Whether another device or an app has opened the session, and nothing was proven in it since.
+    package var isBorrowed = false
     package var methods: [String]
     package var provider, providerUid: String
     /// The account's first verified e-mail address; `phone` is its first verified number.
@@ -179,6 +183,8 @@ package struct ListedSession: Sendable, Equatable {
     package var client: String?
     /// The browser session that a client session belongs to.
     package var browser: UUID?
+    /// The kind of the device on which an app is installed that the session belongs to; `device` is then its own name.
+    package var deviceType: String?
 
     package init(
         id: UUID, device: String?, address: String?, createdAt: Date, lastSeenAt: Date, kind: SessionKind,
@@ -195,5 +201,7 @@ package enum SessionEnd: String, Sendable {
     case logout, revoked, refreshReused, passwordReset, passwordChanged, accountDeleted, accountDisabled
     case codeReplayed, consentRevoked, identityRemoved, addressProvenByAnother
     case guestUpgraded, guestSwitched, merged, mergeUndone, numberRecycled
-    case clientRevoked, signedOut, parentEnded
+    case clientRevoked, signedOut, parentEnded, instanceDeleted
+    /// Somebody else has signed in on the installation of an app.
+    case rebound
 }

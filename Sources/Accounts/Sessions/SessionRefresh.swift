@@ -6,7 +6,7 @@ package enum RefreshOutcome: Sendable {
     /// A used token was presented again after the allowed time, which ended the session.
     case reused
     /// The client asks for more than the token's scopes and resources; the token is not used up.
-    case unsuitable(scopes: [String], resources: [String])
+    case unsuitable(ClientScope, isBorrowed: Bool)
 }
 
 /// Rotates refresh tokens.
@@ -42,6 +42,8 @@ package struct Rotation: Sendable {
     package let lifetime: Duration
     /// The client and issuer that the token must have been issued to and by; `nil` for the REST interface.
     package var client: (id: String, issuer: String)?
+    /// Where the client is told if the token is reused, which ends the session (`LogoutDelivery`).
+    package var logoutLane: String?
     /// What the client asks for; not used without a client.
     package var target = TokenTarget()
 

@@ -52,7 +52,7 @@ package struct SessionTokens: Sendable {
         let lifetime = Int(application.policy.tokens.accessLifetime.components.seconds)
         let sessionEnd = Int(grant.expiresAt.timeIntervalSince1970)
         let expiresAt = max(issuedAt, min(issuedAt + lifetime, sessionEnd))
-        let claims = AccessTokenClaims(
+        var claims = AccessTokenClaims(
             issuer: application.issuer, audience: application.audience, uid: grant.uid, sessionID: grant.sessionID,
             tokenID: .v7(), issuedAt: issuedAt, expiresAt: expiresAt,
             authenticatedAt: Int(grant.authenticatedAt.timeIntervalSince1970), methods: grant.methods,
@@ -60,6 +60,7 @@ package struct SessionTokens: Sendable {
             emailVerified: grant.email.map { _ in true }, phone: grant.phone,
             phoneVerified: grant.phone.map { _ in true },
             exposed: application.providers.exposed(grant.profile, of: grant.provider))
+        claims.isBorrowed = grant.isBorrowed
         return TokenPair(
             accessToken: try await access.sign(claims, for: application), refreshToken: refreshToken.text,
             issuedAt: issuedAt, expiresAt: expiresAt, exposed: claims.exposed)

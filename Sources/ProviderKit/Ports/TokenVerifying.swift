@@ -54,6 +54,8 @@ public struct TokenRules: Sendable {
     public var longestLifetime: Duration?
     /// Whether `exp` is required; some signed events have none.
     public var requiresExpiry: Bool
+    /// Whether `aud` is required; software statements (RFC 7591, 2.3) may have none.
+    package var requiresAudience = true
 
     /// Creates rules.
     public init(

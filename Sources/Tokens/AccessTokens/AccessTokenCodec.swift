@@ -1,5 +1,6 @@
 package import Accounts
 import Foundation
+import ProviderKit
 
 /// Signs access tokens, and verifies those that this installation signed for the same application.
 package struct AccessTokenCodec: AccessTokens {
@@ -60,7 +61,9 @@ package struct AccessTokenCodec: AccessTokens {
             let payload = try? JSONDecoder().decode(AccessTokenPayload.self, from: Data(jws.payload))
         else { throw AccountsError.invalidToken }
         guard payload.isForAccounts else {
-            let isOurs = payload.iss == application.issuer && payload.exp > Int(time.now().timeIntervalSince1970)
+            let isOurs =
+                application.issuers.containsBytes(of: payload.iss)
+                && payload.exp > Int(time.now().timeIntervalSince1970)
             throw isOurs ? AccountsError.insufficientScope : .invalidToken
         }
         guard let claims = payload.claims(for: application.audience) else { throw AccountsError.invalidToken }
@@ -70,7 +73,7 @@ package struct AccessTokenCodec: AccessTokens {
     /// Checks what may have changed since the token was cached: the time and the application's configuration.
     private func check(_ claims: AccessTokenClaims, for application: Application) throws {
         let now = Int(time.now().timeIntervalSince1970)
-        guard claims.issuer == application.issuer, claims.audience == application.audience,
+        guard application.issuers.containsBytes(of: claims.issuer), claims.audience == application.audience,
             claims.expiresAt > now, claims.issuedAt <= now + Self.leeway
         else { throw AccountsError.invalidToken }
     }

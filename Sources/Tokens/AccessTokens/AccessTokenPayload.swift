@@ -15,11 +15,13 @@ struct AccessTokenPayload: Decodable {
     let clientID, scope: String?
     /// The session's generation; absent if it is 0.
     let gen: Int32?
+    /// Whether the session is borrowed; absent if it is not.
+    let borrowed: Bool?
     let email, phone: String?
     let emailVerified, phoneVerified: Bool?
 
     enum CodingKeys: String, CodingKey {
-        case iss, aud, sub, iat, exp, jti, sid, amr, gen, uid, provider, providerUid, email, phone, scope
+        case iss, aud, sub, iat, exp, jti, sid, amr, gen, borrowed, uid, provider, providerUid, email, phone, scope
         case clientID = "client_id"
         case authTime = "auth_time"
         case emailVerified = "email_verified"
@@ -58,11 +60,13 @@ struct AccessTokenPayload: Decodable {
             case .several(let several): clientID == nil ? [] : several
             }
         guard let named = audiences.first(where: { $0.hasSameBytes(as: audience) }) else { return nil }
-        return AccessTokenClaims(
+        var claims = AccessTokenClaims(
             issuer: iss, audience: named, uid: account, sessionID: session, tokenID: token, issuedAt: iat,
             expiresAt: exp, authenticatedAt: authTime, methods: amr, generation: gen ?? 0, provider: provider,
             providerUid: providerUid, email: email, emailVerified: emailVerified, phone: phone,
             phoneVerified: phoneVerified)
+        claims.isBorrowed = borrowed ?? false
+        return claims
     }
 }
 
@@ -83,6 +87,7 @@ extension AccessTokenClaims {
         writer.add(Name.authTime, authenticatedAt)
         writer.add(Name.amr, methods)
         if generation != 0 { writer.add(Name.gen, Int(generation)) }
+        if isBorrowed { writer.add(Name.borrowed, true) }
         writer.add(Name.uid, uid.text)
         writer.add(Name.provider, provider)
         writer.add(Name.providerUid, providerUid)

@@ -20,7 +20,8 @@ extension TokenRules {
     }
 
     private func acceptsAudience(of claims: TokenClaims) -> Bool {
-        claims.audiences.contains { audiences.containsBytes(of: $0) }
+        guard requiresAudience || !claims["aud"].isNull else { return true }
+        return claims.audiences.contains { audiences.containsBytes(of: $0) }
     }
 
     /// Checks the times of a token; malformed times are refused even if they are not required.

@@ -169,4 +169,6 @@ extension MemoryStore: FlowCodeStore {
     ) async throws -> CodePresentation { .refused }
 
     func note(session: UUID, openedBy code: [UInt8], application: Application.ID) async throws {}
+
+    func borrow(session: UUID, application: Application.ID) async throws {}
 }
