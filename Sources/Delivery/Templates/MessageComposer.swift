@@ -11,6 +11,7 @@ package struct MessageComposer: Sendable {
         let until: String?
         let provider: String?
         let identities: [String]?
+        let device, address, place: String?
         let language: String
         var subject = ""
 
@@ -21,6 +22,7 @@ package struct MessageComposer: Sendable {
             until = message.until.map { MessageTime.text($0, language: language) }
             provider = message.provider
             identities = message.identities
+            (device, address, place) = (message.device, message.address, message.place)
             self.language = language
         }
     }

@@ -4,8 +4,8 @@ internal import Foundation
 /// Message templates (Mustache) from one source, not yet parsed: the built-in templates, an operator's, or those of one
 /// application.
 ///
-/// A template can use the variables `application`, `code`, `link`, `until`, `provider` and the list `identities`. All
-/// except `application` may be absent; in a text message `application` may be absent too.
+/// A template can use the variables `application`, `code`, `link`, `until`, `provider`, `device`, `address`, `place` and
+/// the list `identities`. All except `application` may be absent; in a text message `application` may be absent too.
 struct TemplateLayer: Sendable, Equatable {
     enum Part: String, CaseIterable {
         case subject
@@ -133,7 +133,8 @@ extension MessageTopic {
     var canBeText: Bool {
         switch self {
         case .signInCode, .confirmAddress, .addressChanged, .identityLinked, .identityRemoved, .accessGiven,
-            .accountsMerged, .mergeUndone, .accountDeleted, .accountRestored, .passwordChanged:
+            .qrSignIn, .deviceConnected, .appRebound, .accountsMerged, .mergeUndone, .accountDeleted, .accountRestored,
+            .passwordChanged:
             true
         case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .passwordReset, .confirmLink: false
         }

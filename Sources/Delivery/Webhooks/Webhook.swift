@@ -71,6 +71,7 @@ extension Webhook {
 
 /// The configured receivers of events and of logout tokens, replaced when the configuration is reloaded.
 package final class CurrentWebhooks: WebhookSubscriptions {
+    /// The URIs of the configured clients of each OpenID provider, by their ids.
     package typealias LogoutURIs = [Application.ID: [String: String]]
 
     private let current: Mutex<(webhooks: [Webhook], logoutURIs: LogoutURIs)>
@@ -81,7 +82,9 @@ package final class CurrentWebhooks: WebhookSubscriptions {
 
     /// The queue's names for the clients that receive logout tokens.
     package var logoutLanes: [String] {
-        Set(current.withLock { $0.logoutURIs }.values.flatMap(\.values)).sorted().map(LogoutDelivery.lane)
+        let uris = current.withLock { $0.logoutURIs }
+        let configured = Set(uris.values.flatMap(\.values)).sorted().map { LogoutDelivery.lane(of: $0) }
+        return configured + (uris.isEmpty ? [] : LogoutDelivery.registeredLanes)
     }
 
     package func replace(with webhooks: [Webhook]) { current.withLock { $0.webhooks = webhooks } }

@@ -19,9 +19,13 @@ enum Samples {
         if topic == .signInCode || topic == .confirmAddress {
             return code(of: topic, to: .email(try self.address(address)), link: link, until: until, locale: locale)
         }
-        return Message(
+        var message = Message(
             topic, to: .email(try self.address(address)), link: link, until: until, provider: "Apple",
             identities: topic == .passwordReset ? ["Apple", "Google (ada@mail.example)"] : nil, locale: locale)
+        if topic == .qrSignIn || topic == .deviceConnected {
+            (message.device, message.address, message.place) = ("Firefox 120, Linux", "192.0.2.1", "Paris, France")
+        }
+        return message
     }
 
     static func number(_ text: String = "+33612345678") throws -> PhoneNumber {

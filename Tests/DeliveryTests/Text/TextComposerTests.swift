@@ -44,8 +44,8 @@ struct TextComposerTests {
 
     @Test(
         arguments: [
-            MessageTopic.addressChanged, .identityLinked, .accessGiven, .identityRemoved, .accountsMerged, .mergeUndone,
-            .accountDeleted, .accountRestored, .passwordChanged,
+            MessageTopic.addressChanged, .identityLinked, .accessGiven, .qrSignIn, .deviceConnected, .appRebound,
+            .identityRemoved, .accountsMerged, .mergeUndone, .accountDeleted, .accountRestored, .passwordChanged,
         ], ["en", "fr", "de", "es"])
     func aNoticeIsOneMessageWithoutADigit(topic: MessageTopic, language: String) throws {
         for application in [String(repeating: "x", count: 60), "Route 66"] {
