@@ -10,6 +10,13 @@ package struct OAuthError: Error, Sendable, Codable, Equatable {
         case unsupportedTokenType = "unsupported_token_type"
         case invalidScope = "invalid_scope"
         case invalidTarget = "invalid_target"
+        case authorizationPending = "authorization_pending"
+        case slowDown = "slow_down"
+        case expiredToken = "expired_token"
+        case invalidRedirectURI = "invalid_redirect_uri"
+        case invalidClientMetadata = "invalid_client_metadata"
+        case invalidSoftwareStatement = "invalid_software_statement"
+        case unapprovedSoftwareStatement = "unapproved_software_statement"
         case accessDenied = "access_denied"
         case invalidToken = "invalid_token"
         case insufficientScope = "insufficient_scope"
@@ -36,7 +43,7 @@ extension OAuthError {
     static func invalidRequest(_ description: String) -> OAuthError { OAuthError(.invalidRequest, description) }
 
     /// The same error for an unknown client and for one whose secret is wrong.
-    package static let invalidClient = OAuthError(.invalidClient, "The client is unknown or could not be authenticated")
+    package static let invalidClient = OAuthError(.invalidClient, "Client authentication failed.")
 
     static let unauthorizedClient = OAuthError(
         .unauthorizedClient, "The client may not use the authorization endpoint")
@@ -47,5 +54,9 @@ extension OAuthError {
     static let otherClient = invalidRequest("client_id is not the authenticated client")
 
     package static let invalidGrant = OAuthError(
-        .invalidGrant, "The code or token is unknown, expired, used, or of another client")
+        .invalidGrant,
+        """
+        The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the \
+        authorization request, or was issued to another client.
+        """)
 }

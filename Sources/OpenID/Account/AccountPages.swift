@@ -1,5 +1,5 @@
 package import Accounts
-internal import Foundation
+package import Foundation
 package import ProviderKit
 
 /// The pages on which people see and change their accounts.
@@ -15,6 +15,8 @@ package struct AccountPages: Sendable {
         package let browser: Authorization.Browser
         /// The id of the session that the browser used last at these pages.
         package let lastUsed: String?
+        /// The session that an app has just opened in the browser.
+        package var arrived: UUID?
         package let client: Client
         package let issuer: Issuer
         /// What providers may use of the HTTP request.
@@ -38,7 +40,9 @@ package struct AccountPages: Sendable {
     /// Shows a section.
     package func show(_ visit: Visit) async throws -> AccountAnswer {
         let accounts = try await accounts(of: visit)
-        guard let account = accounts.chosen else { return try await signIn(to: accounts.live, visit) }
+        // Somebody else's secret may have been planted in this browser, so the person chooses.
+        let isForeign = visit.arrived != nil && accounts.live.count > 1
+        guard !isForeign, let account = accounts.chosen else { return try await signIn(to: accounts.live, visit) }
         do {
             return .page(try await page(of: account, visit, sent: try await sentCode(to: account, at: visit)))
         } catch AccountsError.invalidToken {
@@ -112,7 +116,8 @@ package struct AccountPages: Sendable {
     ) async throws -> AccountAnswer {
         var request = ClientRequest(
             clientID: OwnClient.accountPages.rawValue,
-            returnAddress: ReturnAddress(redirectURI: visit.issuer.url + visit.section.path), scopes: ["openid"])
+            returnAddress: ReturnAddress(redirectURI: visit.issuer.application.issuer + visit.section.path),
+            scopes: ["openid"])
         (request.prompts, request.subject) = (prompts, account?.session.uid.text)
         return try await begin(request, for: account, visit)
     }

@@ -17,11 +17,16 @@ package struct ClientCredentials: Sendable {
 
 /// Authenticates clients by a secret, by a signed assertion, or, for those that can keep neither, by their name.
 package struct ClientAuthentication: Sendable {
+    /// What assertions may be signed with.
+    static let algorithms: Set<TokenRules.Algorithm> = [.rs256, .es256, .edDSA]
     private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
     private static let longestAssertion: TimeInterval = 300
 
     let store: any SingleUseStore
+    let directory: ClientDirectory
     let keys: any TokenVerifying
+    /// Verifies by the keys of registered clients, of which there may be many, so that they displace no others.
+    let registeredKeys: any TokenVerifying
     let refusals: RefusalAudit
     let time: any TimeSource
 
@@ -31,7 +36,9 @@ package struct ClientAuthentication: Sendable {
         by credentials: ClientCredentials, from connection: Client, at issuer: Issuer
     ) async throws -> OAuthClient {
         do {
-            return try await client(by: credentials, at: issuer)
+            let client = try await client(by: credentials, connectedBy: connection, at: issuer)
+            try await directory.noteUse(of: client, at: issuer)
+            return client
         } catch let error as OAuthError where error.code == .invalidClient {
             var entry = AuditEntry(.clientRefused)
             // Only the name of a configured client, because anybody can send others.
@@ -41,18 +48,20 @@ package struct ClientAuthentication: Sendable {
         }
     }
 
-    private func client(by credentials: ClientCredentials, at issuer: Issuer) async throws -> OAuthClient {
+    private func client(
+        by credentials: ClientCredentials, connectedBy connection: Client, at issuer: Issuer
+    ) async throws -> OAuthClient {
         let ways = [credentials.authorization, credentials.clientSecret, credentials.assertion].compactMap { $0 }
         guard ways.count <= 1 else {
             throw OAuthError.invalidRequest("The client is authenticated in two ways at once")
         }
         guard credentials.assertion != nil || credentials.assertionType != nil else {
-            return try issuer.settings.authenticate(credentials)
+            return try await authenticate(credentials, connectedBy: connection, at: issuer)
         }
         guard credentials.assertionType?.hasSameBytes(as: Self.assertionType) == true,
             let assertion = credentials.assertion, let id = credentials.clientID ?? Self.subject(of: assertion)
         else { throw OAuthError.invalidClient }
-        let client = try issuer.settings.client(id)
+        let client = try await directory.client(id, at: issuer)
         try await verify(assertion, of: client, at: issuer)
         return client
     }
@@ -61,11 +70,12 @@ package struct ClientAuthentication: Sendable {
     private func verify(_ assertion: String, of client: OAuthClient, at issuer: Issuer) async throws {
         guard let keys = client.keys, assertion.utf8.count <= 8192 else { throw OAuthError.invalidClient }
         let rules = TokenRules(
-            keys: keys, algorithms: [.rs256, .es256, .edDSA], issuers: [client.id],
-            audiences: [issuer.url, issuer.url + "/oauth/token"])
+            keys: keys, algorithms: client.assertionAlgorithm.map { [$0] } ?? Self.algorithms, issuers: [client.id],
+            audiences: [issuer.url, issuer.url(of: .token)])
         let claims: TokenClaims
         do {
-            claims = try await self.keys.verify(assertion, by: rules)
+            let verifier = client.origin == .registered ? registeredKeys : self.keys
+            claims = try await verifier.verify(assertion, by: rules)
         } catch ProviderError.refused {
             throw OAuthError.invalidClient
         } catch ProviderError.unavailable {
@@ -92,31 +102,50 @@ package struct ClientAuthentication: Sendable {
     }
 }
 
-extension OpenIDSettings {
+extension ClientAuthentication {
     /// The client of a secret, or of the name alone.
     ///
     /// With Basic, id and secret are accepted form-encoded, as RFC 6749 requires, and as they are, as many clients send
     /// them.
     /// - Throws: `invalid_request` if two clients are named, otherwise `invalid_client`.
-    fileprivate func authenticate(_ credentials: ClientCredentials) throws(OAuthError) -> OAuthClient {
+    private func authenticate(
+        _ credentials: ClientCredentials, connectedBy connection: Client, at issuer: Issuer
+    ) async throws -> OAuthClient {
         guard let authorization = credentials.authorization else {
-            guard let id = credentials.clientID else { throw .invalidClient }
-            let client = try client(id)
+            guard let id = credentials.clientID else { throw OAuthError.invalidClient }
             guard let secret = credentials.clientSecret else {
-                guard client.isPublic else { throw .invalidClient }
+                let client = try await directory.client(id, at: issuer)
+                guard client.isPublic else { throw OAuthError.invalidClient }
                 return client
             }
-            guard client.hasSecret(secret) else { throw .invalidClient }
+            guard let client = try await client(id, with: secret, connectedBy: connection, at: issuer) else {
+                throw OAuthError.invalidClient
+            }
             return client
         }
-        for (id, secret) in Self.basic(authorization) {
-            guard let client = try? client(id), client.hasSecret(secret) else { continue }
-            if let sent = credentials.clientID, !sent.hasSameBytes(as: client.id) { throw .otherClient }
+        for (id, secret) in OpenIDSettings.basic(authorization) {
+            guard let client = try await client(id, with: secret, connectedBy: connection, at: issuer) else {
+                continue
+            }
+            if let sent = credentials.clientID, !sent.hasSameBytes(as: client.id) { throw OAuthError.otherClient }
             return client
         }
-        throw .invalidClient
+        throw OAuthError.invalidClient
     }
 
+    /// The client with this id and secret; one statement finds an installation and notes its use.
+    private func client(
+        _ id: String, with secret: String, connectedBy connection: Client, at issuer: Issuer
+    ) async throws -> OAuthClient? {
+        guard !OAuthClient.isInstance(id) else {
+            return try await directory.instance(id, secret: secret, from: connection, at: issuer)
+        }
+        let client = try await directory.find(id, at: issuer)
+        return client?.hasSecret(secret) == true ? client : nil
+    }
+}
+
+extension OpenIDSettings {
     /// The id of the configured client that the credentials name.
     package func name(in credentials: ClientCredentials) -> String? {
         var ids = credentials.authorization.map { Self.basic($0).map(\.id) } ?? []
@@ -125,7 +154,7 @@ extension OpenIDSettings {
     }
 
     /// The readings of a Basic header: decoded, and as it is; empty for another scheme.
-    private static func basic(_ header: String) -> [(id: String, secret: String)] {
+    fileprivate static func basic(_ header: String) -> [(id: String, secret: String)] {
         let parts = header.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard parts.count == 2, Substring(parts[0]).hasSameBytes(ignoringCaseAs: "basic"),
             let decoded = Data(base64Encoded: String(Substring(parts[1]))),
@@ -135,6 +164,7 @@ extension OpenIDSettings {
         let (id, secret) = (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
         let plain = { (part: String) in part.replacing("+", with: " ").removingPercentEncoding }
         guard let plainID = plain(id), let plainSecret = plain(secret) else { return [(id, secret)] }
-        return [(plainID, plainSecret), (id, secret)]
+        let isPlain = plainID.hasSameBytes(as: id) && plainSecret.hasSameBytes(as: secret)
+        return isPlain ? [(id, secret)] : [(plainID, plainSecret), (id, secret)]
     }
 }

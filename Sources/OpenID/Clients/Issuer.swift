@@ -6,17 +6,26 @@ internal import ProviderKit
 package struct Issuer: Sendable {
     package let application: Application
     package let settings: OpenIDSettings
+    package let place: Place
 
-    package init(application: Application, settings: OpenIDSettings) {
-        (self.application, self.settings) = (application, settings)
+    package init(application: Application, settings: OpenIDSettings, at place: Place = .plain) {
+        (self.application, self.settings, self.place) = (application, settings, place)
     }
 
     /// The issuer's URL.
-    var url: String { application.issuer }
+    package var url: String { application.issuer + place.base }
 
-    /// The name of a client in English, or for all languages; `nil` for a client that is not configured any more.
-    package func name(ofClient id: String) -> String? {
-        settings.clients[id]?.name
+    /// The configured client with this id, or the one that instances with such ids are like; `nil` for a registered
+    /// client, and for one that is not configured any more.
+    package func configuredClient(_ id: String) -> OAuthClient? {
+        OAuthClient.isInstance(id) ? software(ofInstance: id)?.template : settings.clients[id]
+    }
+
+    /// The configured software whose installations have such ids: `dyn~`, its name, and a random part.
+    package func software(ofInstance id: String) -> Software? {
+        guard OAuthClient.isInstance(id) else { return nil }
+        let parts = id.utf8.split(separator: UInt8(ascii: "~"), maxSplits: 2)
+        return parts.count == 3 ? settings.software(String(Substring(parts[1]))) : nil
     }
 
     /// The name of an account for a client (OpenID Connect Core, 8).

@@ -43,6 +43,11 @@ package struct OpenIDSettings: Sendable, Equatable {
 
     package var clients: [String: OAuthClient]
     package var resources: [String: Resource]
+    package var software: [String: Software] = [:]
+    package var registration = RegistrationSettings()
+    package var qr = QRSettings()
+    /// The places at which the issuer's endpoints are, too.
+    package var paths: Set<Issuer.Place> = []
     package var browserSessions = BrowserSessions()
     package var pages = Pages()
     /// How long a person may take to answer the pages of one authorization request.
@@ -54,9 +59,11 @@ package struct OpenIDSettings: Sendable, Equatable {
 
     /// Whether people sign in here, and not just clients by themselves.
     package var signsPeopleIn: Bool {
-        clients.isEmpty || clients.values.contains { $0.grants.contains(.authorizationCode) }
+        clients.isEmpty || takesRegistrations
+            || clients.values.contains { !$0.grants.isDisjoint(with: [.authorizationCode, .deviceCode]) }
     }
 
+    /// The configured client with this id.
     /// - Throws: `OAuthError.invalidClient`, also for a name that no client can have.
     package func client(_ id: String) throws(OAuthError) -> OAuthClient {
         // Keys of dictionaries are compared as characters, so that other bytes may find the client, too.
@@ -66,17 +73,25 @@ package struct OpenIDSettings: Sendable, Equatable {
         return client
     }
 
-    /// The client of a stored request; `nil` if it may not send the request any more.
-    func client(of request: ClientRequest) -> OAuthClient? {
-        guard let client = try? client(request.clientID), client.grants.contains(.authorizationCode),
-            client.hasRedirectURI(request.returnAddress.redirectURI)
+    /// The configured software with this id.
+    func software(_ id: String) -> Software? {
+        guard id.utf8.count <= 64, let index = software.index(forKey: id), software.keys[index].hasSameBytes(as: id)
         else { return nil }
-        return client
+        return software.values[index]
     }
+
+    /// Whether clients can register themselves.
+    package var takesRegistrations: Bool { !software.isEmpty || registration.mode != .off }
 
     /// The scopes that the client may have, also those of its resources.
     package func scopes(of client: OAuthClient) -> Set<String> {
         client.resources.reduce(into: client.scopes) { $0.formUnion(scopes(ofResource: $1)) }
+    }
+
+    /// The scopes that the client may ask for, with both names of `qr` if it may have one.
+    func grantable(to client: OAuthClient) -> Set<String> {
+        let scopes = scopes(of: client)
+        return scopes.isDisjoint(with: StandardScope.qrNames) ? scopes : scopes.union(StandardScope.qrNames)
     }
 
     /// The scopes of a resource; none if it is not configured.
@@ -88,13 +103,18 @@ package struct OpenIDSettings: Sendable, Equatable {
     package var publishedScopes: [String] {
         let standard: [StandardScope] = [.openid, .profile, .email, .phone, .offlineAccess]
         let used = Set(clients.values.flatMap(\.resources))
-        return standard.map(\.rawValue)
+        let scopes = Set((clients.values.map(\.scopes) + software.values.map(\.template.scopes)).joined())
+        let extra: [StandardScope] =
+            (scopes.contains(StandardScope.native.rawValue) ? [.native] : [])
+            + (scopes.isDisjoint(with: StandardScope.qrNames) ? [] : [.qr])
+        return (standard + extra).map(\.rawValue)
             + Set(resources.filter { used.contains($0.key) }.flatMap(\.value.scopes.keys)).sorted()
     }
 
     /// The longest lifetime that is set for the access tokens of a client or a resource.
     package var longestAccessLifetime: Duration {
-        (clients.values.map(\.accessLifetime) + resources.values.map(\.accessLifetime)).compactMap { $0 }.max() ?? .zero
+        let clients = Array(clients.values) + software.values.map(\.template)
+        return (clients.map(\.accessLifetime) + resources.values.map(\.accessLifetime)).compactMap { $0 }.max() ?? .zero
     }
 
     /// The lifetime of an access token: the resource's, else the client's, else the application's.

@@ -10,6 +10,8 @@ package enum OwnClient: String, Sendable {
     case accountPages = "~account"
     /// The provider `hosted` of the REST interface; the request ends with a one-time code for `POST /auth/token`.
     case hosted = "~hosted"
+    /// The page where people type the codes of devices; the request ends with an answer to a device.
+    case device = "~device"
 
     /// The name of `hosted` among the providers of the REST interface, which no configured provider has.
     package static let hostedProvider = "hosted"
@@ -32,12 +34,13 @@ extension ClientRequest {
 }
 
 extension Issuer {
-    /// The client of a stored request; `nil` if it may not send the request any more.
-    func client(of request: ClientRequest) -> OAuthClient? {
+    /// The server's own client of a stored request; `nil` if it may not send the request any more.
+    func ownClient(of request: ClientRequest) -> OAuthClient? {
         switch OwnClient(rawValue: request.clientID) {
         case .accountPages?: OAuthClient(.accountPages)
         case .hosted?: hostedClient(endingAt: request.returnAddress.redirectURI)
-        case nil: settings.client(of: request)
+        case .device?: OAuthClient(.device)
+        case nil: nil
         }
     }
 

@@ -3,7 +3,7 @@ package import Foundation
 internal import ProviderKit
 
 /// What a client may do with an account: by a consent, or as a first-party client with a session.
-package struct ClientGrant: Sendable, Equatable {
+package struct ClientGrant: Sendable {
     package var clientID: String
     /// The scopes and resources of the consent; `nil` without one.
     package var scopes, resources: [String]?
@@ -14,6 +14,10 @@ package struct ClientGrant: Sendable, Equatable {
     package var isInUse: Bool
     /// Whether the person has allowed it; a first-party client without a consent did not ask.
     package var isConsent = true
+    /// What the database has of the client; `nil` for a configured one.
+    package var stored: StoredClient?
+    /// The client, if it is still there.
+    package var client: OAuthClient?
 
     package init(
         clientID: String, scopes: [String]?, resources: [String]?, grantedAt: Date, lastUsedAt: Date?,
@@ -33,7 +37,7 @@ package protocol GrantStore: AccountLocks, MessageOutbox, OwnerContactStore, Ses
     func grantConsent(
         scopes: [String], resources: [String], to client: String, by uid: UUID, application: Application.ID
     ) async throws -> Bool
-    /// Deletes the codes of the account that the client has not redeemed.
+    /// Deletes the codes of the account that the client has not redeemed, and those of devices that it has allowed.
     func deleteCodes(of uid: UUID, to client: String, application: Application.ID) async throws
     /// Deletes the account's consent to a client, and records that.
     /// - Returns: `false` if there is neither a consent nor a live session of the client.
@@ -43,26 +47,36 @@ package protocol GrantStore: AccountLocks, MessageOutbox, OwnerContactStore, Ses
 /// Lists, extends and revokes the grants of an account.
 package struct ClientGrants: Sendable {
     let store: any GrantStore
+    let directory: ClientDirectory
 
     /// The consents, and the other clients that have a live session: first-party ones, or those that were.
+    ///
+    /// An installation of an app is there as long as its session.
     package func list(of uid: UUID, at issuer: Issuer) async throws -> [ClientGrant] {
-        try await store.grants(of: uid, application: issuer.application.id).compactMap { grant in
-            guard grant.scopes == nil else { return grant }
-            guard grant.isInUse, let client = issuer.settings.clients[grant.clientID] else { return nil }
-            var grant = grant
-            grant.scopes = issuer.settings.scopes(of: client).sorted()
-            (grant.resources, grant.isConsent) = (client.resources, false)
-            return grant
+        var grants: [ClientGrant] = []
+        for var grant in try await store.grants(of: uid, application: issuer.application.id) {
+            grant.client =
+                grant.stored.flatMap { OAuthClient($0, settings: issuer.settings) }
+                ?? (try? issuer.settings.client(grant.clientID))
+            guard grant.isInUse || !OAuthClient.isInstance(grant.clientID) else { continue }
+            if grant.scopes == nil {
+                guard grant.isInUse, let client = grant.client else { continue }
+                grant.scopes = issuer.settings.scopes(of: client).sorted()
+                (grant.resources, grant.isConsent) = (client.resources, false)
+            }
+            grants.append(grant)
         }
+        return grants
     }
 
     /// Stores consent to what a request asks for; notifies the owner if a third-party client is new.
     package func allow(_ request: ClientRequest, of uid: UUID, at issuer: Issuer) async throws {
-        try await Self.allow(request, of: uid, in: store, at: issuer)
+        let client = try await directory.find(request.clientID, at: issuer)
+        try await Self.allow(request, by: client, of: uid, in: store, at: issuer)
     }
 
     private static func allow(
-        _ request: ClientRequest, of uid: UUID, in store: some GrantStore, at issuer: Issuer
+        _ request: ClientRequest, by client: OAuthClient?, of uid: UUID, in store: some GrantStore, at issuer: Issuer
     ) async throws {
         let application = issuer.application.id
         try await retryingOnConflict {
@@ -71,9 +85,9 @@ package struct ClientGrants: Sendable {
                 let isNew = try await store.grantConsent(
                     scopes: request.consentScopes.sorted(), resources: request.resources, to: request.clientID,
                     by: uid, application: application)
-                guard isNew, issuer.settings.clients[request.clientID]?.isFirstParty == false else { return }
+                guard isNew, let client, !client.isFirstParty else { return }
                 try await OwnerNotices(store: store, application: application).send(
-                    .accessGiven, toOwnerOf: uid, provider: issuer.name(ofClient: request.clientID))
+                    .accessGiven, toOwnerOf: uid, provider: client.name)
             }
         }
     }

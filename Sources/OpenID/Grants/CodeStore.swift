@@ -22,6 +22,8 @@ package struct CodeUse: Sendable {
     package let codeChallenge: String?
     package let refreshToken: OpaqueToken
     package let refreshLifetime, sessionLifetime: Duration
+    /// How long an installation of an app may stay unused; `nil` for other clients.
+    package let instanceIdle: Duration?
     package let target: TokenTarget
     package let session = UUID.v7()
     /// How long a second presentation counts as a duplicate request.
@@ -33,6 +35,14 @@ package struct OpenedClientSession: Sendable {
     package var grant: SessionGrant
     package var scope: ClientScope
     package var nonce: String?
+    /// The session of another account that the installation of an app has had, and that must end.
+    package var replaced: Replaced?
+
+    package struct Replaced: Sendable {
+        package let session, account: UUID
+
+        package init(session: UUID, account: UUID) { (self.session, self.account) = (session, account) }
+    }
 
     package init(grant: SessionGrant, scope: ClientScope, nonce: String?) {
         (self.grant, self.scope, self.nonce) = (grant, scope, nonce)
@@ -43,7 +53,7 @@ package enum CodeUseOutcome: Sendable {
     case opened(OpenedClientSession)
     case refused
     /// The code was right, but the client asks for more than its scopes and resources; no session was opened.
-    case unsuitable(scopes: [String], resources: [String])
+    case unsuitable(ClientScope, isBorrowed: Bool)
     /// The code was used some time ago for this session, which is live.
     case replayed(session: UUID, of: UUID)
 }

@@ -1,20 +1,23 @@
-internal import Accounts
+package import Accounts
 internal import Foundation
 internal import ProviderKit
 
 /// The token endpoint: exchanges codes, refresh tokens and a client's own credentials for tokens.
 package struct TokenGrants: Sendable {
-    typealias Store = CodeStore & ClientSessionStore & RefreshStore & SessionEndStore
+    typealias Store = CodeStore & ClientSessionStore & MessageOutbox & OwnerContactStore & RefreshStore
+        & SessionEndStore & TransactionalStore
 
     /// How long a second presentation of a code counts as a duplicate request; later it counts as theft of the code.
     private static let tolerance: Duration = .seconds(2)
 
     let store: any Store
+    let devices: DeviceGrants
     let issuing: TokenIssuing
+    let native: NativeSignIn
 
     /// - Throws: `OAuthError`.
     package func grant(
-        _ parameters: RequestParameters, to client: OAuthClient, by issuer: Issuer
+        _ parameters: RequestParameters, to client: OAuthClient, from connection: Client, by issuer: Issuer
     ) async throws -> TokenAnswer {
         let name = try parameters.required("grant_type")
         guard let grant = OAuthClient.Grant(bytesOf: name) else {
@@ -26,7 +29,13 @@ package struct TokenGrants: Sendable {
         return switch grant {
         case .authorizationCode: try await redeem(parameters, for: client, by: issuer)
         case .refreshToken: try await refresh(parameters, for: client, by: issuer)
-        case .clientCredentials: try await issue(parameters, to: client, by: issuer)
+        case .clientCredentials:
+            if let instance = client.instance {
+                try await issue(parameters, to: instance, of: client, by: issuer)
+            } else {
+                try await issue(parameters, to: client, by: issuer)
+            }
+        case .deviceCode: try await connect(parameters, for: client, from: connection, by: issuer)
         }
     }
 
@@ -43,11 +52,14 @@ package struct TokenGrants: Sendable {
             codeChallenge: Self.challenge(of: parameters["code_verifier"]),
             refreshToken: issuing.opaque.make().ofClient,
             refreshLifetime: client.refreshLifetime ?? policy.refreshLifetime, sessionLifetime: policy.sessionLifetime,
+            instanceIdle: issuer.software(ofInstance: client.id)?.idle,
             target: Self.target(parameters, of: client, settings: issuer.settings), tolerance: Self.tolerance)
-        let outcome = try await retryingOnConflict { try await store.use(use, application: issuer.application.id) }
+        let outcome = try await retryingOnConflict {
+            try await Self.use(use, in: store, application: issuer.application.id)
+        }
         switch outcome {
         case .opened(let opened):
-            let granted = use.target.kept(of: opened.scope)
+            let granted = use.target.kept(of: opened.scope, isBorrowed: opened.grant.isBorrowed)
             let isOffline = granted.scopes.contains(StandardScope.offlineAccess.rawValue)
             return try await answer(
                 for: opened.grant, granted: granted, target: use.target, nonce: opened.nonce,
@@ -56,8 +68,8 @@ package struct TokenGrants: Sendable {
             // Without redirect_uri the error is invalid_request; the code is used up all the same.
             _ = try parameters.required("redirect_uri")
             throw OAuthError.invalidGrant
-        case .unsuitable(let scopes, let resources):
-            _ = try use.target.chosen(from: scopes, resources: resources)
+        case .unsuitable(let scope, let isBorrowed):
+            _ = try use.target.chosen(from: scope, isBorrowed: isBorrowed)
             throw OAuthError.invalidGrant
         case .replayed(let session, let uid):
             _ = try await store.endSession(session, of: uid, because: .codeReplayed, application: issuer.application.id)
@@ -76,7 +88,7 @@ package struct TokenGrants: Sendable {
         for grant: SessionGrant, granted: ClientScope, target: TokenTarget, nonce: String?,
         refreshToken: OpaqueToken?, to client: OAuthClient, by issuer: Issuer
     ) async throws -> TokenAnswer {
-        let (scopes, resource) = try target.chosen(from: granted.scopes, resources: granted.resources)
+        let (scopes, resource) = try target.chosen(from: granted, isBorrowed: grant.isBorrowed)
         let access = try await issuing.accessToken(
             of: grant, granted: granted, scopes: scopes, resource: resource, client: client, issuer: issuer)
         var answer = TokenAnswer(access, refreshToken: refreshToken?.text)
@@ -85,7 +97,26 @@ package struct TokenGrants: Sendable {
             answer.identityToken = try await issuing.identityToken(
                 with: access, nonce: nonce, claims: named ?? [:], client: client, issuer: issuer)
         }
+        answer.nativeSecret = try await nativeSecret(for: scopes, of: grant, orElse: .invalidGrant, at: issuer)
         return answer
+    }
+
+    // MARK: - Devices
+
+    private func connect(
+        _ parameters: RequestParameters, for client: OAuthClient, from connection: Client, by issuer: Issuer
+    ) async throws -> TokenAnswer {
+        guard let code = issuing.opaque.parse(try parameters.required("device_code")) else {
+            throw OAuthError.invalidGrant
+        }
+        let target = Self.target(parameters, of: client, settings: issuer.settings)
+        let (grant, scope, refreshToken) = try await devices.poll(
+            code, for: client, from: connection, target: target, by: issuer)
+        let granted = target.kept(of: scope, isBorrowed: grant.isBorrowed)
+        let isOffline = granted.scopes.contains(StandardScope.offlineAccess.rawValue)
+        return try await answer(
+            for: grant, granted: granted, target: target, nonce: nil, refreshToken: isOffline ? refreshToken : nil,
+            to: client, by: issuer)
     }
 
     // MARK: - Refresh tokens
@@ -101,17 +132,18 @@ package struct TokenGrants: Sendable {
         var rotation = Rotation(
             of: presented.ofClient, to: successor.ofClient, then: opaque.successor(of: successor).ofClient,
             policy: issuer.application.policy.tokens, lifetime: client.refreshLifetime)
-        rotation.client = (client.id, issuer.url)
+        (rotation.client, rotation.logoutLane) = ((client.id, issuer.url), client.logoutLane)
         rotation.target = Self.target(parameters, of: client, settings: issuer.settings)
-        rotation.target.scopes = parameters.words("scope")
+        let further = try Self.furtherScope(parameters.words("scope"), of: client, settings: issuer.settings)
+        rotation.target.scopes = further == nil ? parameters.words("scope") : []
         let call = rotation
         let outcome = try await retryingOnConflict { try await store.rotate(call, application: issuer.application.id) }
-        if case .unsuitable(let scopes, let resources) = outcome {
-            _ = try call.target.chosen(from: scopes, resources: resources)
+        if case .unsuitable(let scope, let isBorrowed) = outcome {
+            _ = try call.target.chosen(from: scope, isBorrowed: isBorrowed)
         }
-        guard case .succeeded(let grant) = outcome, let granted = grant.clientScope.map(call.target.kept) else {
-            throw OAuthError.invalidGrant
-        }
+        guard case .succeeded(let grant) = outcome, let scope = grant.clientScope else { throw OAuthError.invalidGrant }
+        var granted = call.target.kept(of: scope, isBorrowed: grant.isBorrowed)
+        if let further { (granted.scopes, granted.resources, granted.claims) = ([further], [], []) }
         return try await answer(
             for: grant, granted: granted, target: call.target, nonce: nil, refreshToken: successor, to: client,
             by: issuer)
@@ -126,7 +158,7 @@ package struct TokenGrants: Sendable {
         let named = parameters.all("resource")
         // No resource has an empty name, so that several are refused like one that was not granted.
         target.resource = named.count > 1 ? "" : named.first
-        var all = settings.scopes(of: client)
+        var all = settings.grantable(to: client)
         if !client.grants.contains(.refreshToken) { all.remove(StandardScope.offlineAccess.rawValue) }
         for resource in [""] + client.resources {
             let own = settings.scopes(ofResource: resource)
@@ -166,14 +198,14 @@ package struct TokenGrants: Sendable {
 }
 
 extension TokenTarget {
-    /// What is left of a grant by the present configuration of the client.
-    fileprivate func kept(of granted: ClientScope) -> ClientScope {
+    /// What is left of a grant by the present configuration of the client, and in a borrowed session.
+    fileprivate func kept(of granted: ClientScope, isBorrowed: Bool) -> ClientScope {
         let scopes = available[""] ?? []
         func isKept(_ claim: String) -> Bool {
             RequestedClaims.scope(of: claim).map { scopes.containsBytes(of: $0.rawValue) } ?? true
         }
         var kept = granted
-        kept.scopes.removeAll { !scopes.containsBytes(of: $0) }
+        kept.scopes.removeAll { !scopes.containsBytes(of: $0) || isBorrowed && StandardScope.isLending($0) }
         kept.resources.removeAll { available[$0] == nil }
         kept.claims.removeAll { !isKept($0) }
         kept.tokenClaims.removeAll { !isKept($0) }
@@ -183,13 +215,13 @@ extension TokenTarget {
     /// The scopes of the access token, and its one resource (RFC 8707, 2.2).
     ///
     /// The statements that use up codes and refresh tokens check the same (`suitsTarget`).
-    fileprivate func chosen(
-        from granted: [String], resources: [String]
+    func chosen(
+        from granted: ClientScope, isBorrowed: Bool
     ) throws(OAuthError) -> (scopes: [String], resource: String?) {
-        guard scopes.allSatisfy({ granted.containsBytes(of: $0) }) else {
+        guard scopes.allSatisfy({ granted.scopes.containsBytes(of: $0) }) else {
             throw OAuthError(.invalidScope, "A refresh cannot ask for more than was granted")
         }
-        let resources = resources.filter { available[$0] != nil }
+        let resources = granted.resources.filter { available[$0] != nil }
         if let resource {
             guard resources.containsBytes(of: resource) else {
                 throw OAuthError(.invalidTarget, "A token is for one of the resources that were granted")
@@ -199,8 +231,9 @@ extension TokenTarget {
         }
         let target = resource ?? resources.first
         let applicable = available[target ?? ""] ?? []
-        let chosen = granted.filter { scope in
+        let chosen = granted.scopes.filter { scope in
             applicable.containsBytes(of: scope) && (scopes.isEmpty || scopes.containsBytes(of: scope))
+                && !(isBorrowed && StandardScope.isLending(scope))
         }
         guard !chosen.isEmpty else { throw .noScope }
         return (chosen, target)
@@ -208,7 +241,7 @@ extension TokenTarget {
 }
 
 extension TokenAnswer {
-    fileprivate init(_ access: (text: String, token: ClientAccessToken), refreshToken: String?) {
+    init(_ access: (text: String, token: ClientAccessToken), refreshToken: String?) {
         self.init(
             accessToken: access.text, expiresIn: access.token.expiresAt - access.token.issuedAt,
             scope: access.token.scope, identityToken: nil, refreshToken: refreshToken)

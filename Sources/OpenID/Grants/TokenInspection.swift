@@ -5,6 +5,7 @@ package import ProviderKit
 /// Userinfo, introspection (RFC 7662) and revocation (RFC 7009).
 package struct TokenInspection: Sendable {
     let store: any ClientSessionStore
+    let directory: ClientDirectory
     let issuing: TokenIssuing
     let access: any AccessTokens
     let revocations: any Revocations
@@ -20,10 +21,10 @@ package struct TokenInspection: Sendable {
             throw try await ofAPI(text, at: issuer) == nil ? error : lacking
         }
         guard token.has(.openid) else { throw lacking }
-        guard let client = try? issuer.settings.client(token.clientID), let session = token.sessionID,
-            try await !isEnded(token, in: issuer.application),
+        guard let session = token.sessionID, try await !isEnded(token, in: issuer.application),
+            let client = try await client(of: token, at: issuer),
             let account = try await store.accountClaims(
-                ofSession: session, client: client.id, application: issuer.application.id)
+                ofSession: session, client: token.clientID, application: issuer.application.id)
         else { throw OAuthError.invalidToken }
         var members = account.members(scopes: token.scopes, named: token.claims ?? [])
         members["sub"] = .string(token.subject)
@@ -50,7 +51,7 @@ package struct TokenInspection: Sendable {
         }
         if !token.clientID.hasSameBytes(as: client.id) {
             guard client.introspects.contains(where: token.audience.containsBytes),
-                (try? issuer.settings.client(token.clientID)) != nil
+                try await self.client(of: token, at: issuer) != nil
             else { return nil }
         }
         guard try await !isEnded(token, in: issuer.application) else { return nil }
@@ -120,6 +121,14 @@ package struct TokenInspection: Sendable {
         }
         try await store.endClientSession(
             session, orOfRefreshToken: hash, client: client.id, issuer: issuer.url, application: issuer.application.id)
+    }
+
+    /// The client of a token, if it is still there; for an installation of an app, which is there as long as the token's
+    /// session, the app.
+    private func client(of token: ClientAccessToken, at issuer: Issuer) async throws -> OAuthClient? {
+        let issuer = issuer.named(token.issuer) ?? issuer
+        if let software = issuer.software(ofInstance: token.clientID) { return software.template }
+        return try await directory.find(token.clientID, at: issuer)
     }
 
     private func isEnded(_ token: ClientAccessToken, in application: Application) async throws -> Bool {

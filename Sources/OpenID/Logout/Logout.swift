@@ -28,6 +28,7 @@ package struct Logout: Sendable {
     }
 
     let store: any Store
+    let directory: ClientDirectory
     let issuing: TokenIssuing
 
     // MARK: - Requests of clients
@@ -56,7 +57,7 @@ package struct Logout: Sendable {
         guard (try? parameters.check()) != nil else { throw Fault.invalidRequest }
         guard let token = parameters["id_token_hint"], let hint = try await hint(token, at: issuer) else { return nil }
         guard parameters["client_id"]?.hasSameBytes(as: hint.clientID) ?? true else { throw Fault.hint }
-        let client = try? issuer.settings.client(hint.clientID)
+        let client = try await directory.find(hint.clientID, at: issuer.named(hint.issuer) ?? issuer)
         let address = parameters["post_logout_redirect_uri"]
         guard address.map({ uri in client?.postLogoutRedirectURIs.contains { $0.matches(uri) } == true }) ?? true else {
             throw Fault.uri
@@ -71,7 +72,7 @@ package struct Logout: Sendable {
 
     private func hint(_ token: String, at issuer: Issuer) async throws -> IdentityTokenHint? {
         do {
-            return try await IdentityTokenHint.verified(token, by: issuing.jwts, in: issuer.application)
+            return try await IdentityTokenHint.verified(token, by: issuing.jwts, at: issuer)
         } catch AccountsError.invalidToken {
             throw Fault.hint
         }

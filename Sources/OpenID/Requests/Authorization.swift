@@ -8,8 +8,12 @@ package struct Authorization: Sendable {
     package struct Browser: Sendable {
         /// The cookie of its sessions, and the flow cookie.
         package var sessions, flow: String?
+        /// The cookie that an app has set, to sign its account in (`NativeSignIn`).
+        package var nativeSecret: String?
 
-        package init(sessions: String?, flow: String?) { (self.sessions, self.flow) = (sessions, flow) }
+        package init(sessions: String?, flow: String?, nativeSecret: String? = nil) {
+            (self.sessions, self.flow, self.nativeSecret) = (sessions, flow, nativeSecret)
+        }
     }
 
     package enum Answer: Sendable {
@@ -54,7 +58,7 @@ package struct Authorization: Sendable {
         address.state = parameters["state"]
         if let mode = parameters["response_mode"].flatMap(ReturnAddress.Mode.init(bytesOf:)) { address.mode = mode }
         let request = try await validation.validate(
-            parameters, of: client, to: address, isPushed: true, settings: issuer.settings, in: issuer.application)
+            parameters, of: client, to: address, isPushed: true, at: issuer)
         return (try await store(request, at: issuer), Int(Self.pushedLifetime.components.seconds))
     }
 
@@ -65,7 +69,7 @@ package struct Authorization: Sendable {
         var stored = ClientRequest(.hosted, endingAt: destination.redirectURI)
         (stored.returnAddress.state, stored.codeChallenge) = (destination.appState, destination.codeChallenge)
         let uri = try await store(stored, at: issuer, for: Self.hostedLifetime)
-        let url = "\(issuer.url)/oauth/authorize".addingQuery(["client_id": stored.clientID, "request_uri": uri])
+        let url = issuer.url(of: .authorization).addingQuery(["client_id": stored.clientID, "request_uri": uri])
         return AuthorizationRedirect(
             url: url, state: destination.appState, isForBrowser: request.isBrowserDriven)
     }
@@ -99,15 +103,15 @@ package struct Authorization: Sendable {
         let client: OAuthClient
         let address: ReturnAddress
         do {
-            (client, address) = try validation.returnAddress(of: parameters, settings: issuer.settings)
-        } catch .page(let fault) {
+            (client, address) = try await validation.returnAddress(of: parameters, at: issuer)
+        } catch AuthorizationFault.page(let fault) {
             return .fault(fault)
-        } catch .redirect(let error, let address) {
+        } catch AuthorizationFault.redirect(let error, let address) {
             return .error(error, to: address)
         }
         do {
             let request = try await validation.validate(
-                parameters, of: client, to: address, isPushed: false, settings: issuer.settings, in: issuer.application)
+                parameters, of: client, to: address, isPushed: false, at: issuer)
             if isForm {
                 let uri = try await store(request, at: issuer)
                 return .reload(requestURI: uri, clientID: client.id)
@@ -137,7 +141,8 @@ package struct Authorization: Sendable {
             let stored = try await store.request(
                 id.hash, of: parameters["client_id"] ?? "", at: issuer.url, broughtBy: flow.hash,
                 lifetime: issuer.settings.requestLifetime, application: issuer.application.id),
-            let client = issuer.client(of: stored.request), client.own != .accountPages
+            let client = try await validation.directory.client(of: stored.request, at: issuer),
+            client.own != .accountPages
         else { return .fault(.invalidRequestURI) }
         do {
             return try await decide(

@@ -50,8 +50,8 @@ package protocol AuthorizationStore: BrowserAccountStore {
         application: Application.ID
     ) async throws -> StoredRequest?
 
-    /// The id of the newest open request of the browser with this flow cookie.
-    func newestRequest(of browser: [UInt8], at issuer: String, application: Application.ID) async throws -> String?
+    /// The id of the newest open request of the browser with this flow cookie, at any of the issuers.
+    func newestRequest(of browser: [UInt8], at issuers: [String], application: Application.ID) async throws -> String?
 
     /// Reads a request of the browser with this flow cookie, even if it is over, and the accounts of the browser.
     /// - Returns: `nil` if the request is unknown or of another browser.
@@ -69,6 +69,9 @@ package protocol AuthorizationStore: BrowserAccountStore {
     /// Ends a request without a code, and stores its progress.
     /// - Returns: `false` if it had ended.
     func end(_ request: StoredRequest, application: Application.ID) async throws -> Bool
+
+    /// What is known of an account that has signed in on an installation of an app; `nil` if the account is not live.
+    func owner(_ uid: UUID, application: Application.ID) async throws -> InstanceOwner?
 
     /// Whether a code of a live session of the browser exists that was not redeemed and has not expired.
     func hasCode(_ code: [UInt8], browser: [UInt8], application: Application.ID) async throws -> Bool

@@ -25,6 +25,8 @@ package struct ClientRequest: Sendable, Codable, Equatable {
     package var provider: String?
     /// The provider of which the account pages link an identity to the account named `subject`.
     package var linksProvider: String?
+    /// The code of a device that its page fills in, as the URL has it.
+    package var userCode: String?
 
     package init(clientID: String, returnAddress: ReturnAddress, scopes: [String]) {
         (self.clientID, self.returnAddress, self.scopes) = (clientID, returnAddress, scopes)

@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// The ID token by which a client names an account and a session (OpenID Connect Core, 3.1.2.1).
 struct IdentityTokenHint: Decodable, Sendable {
-    private let issuer: String
+    let issuer: String
     let clientID, subject: String
     let session: String?
 
@@ -17,10 +17,11 @@ struct IdentityTokenHint: Decodable, Sendable {
     /// The claims of an ID token of the issuer, also of one that has expired; `nil` if its key is no longer known.
     /// - Throws: `AccountsError.invalidToken`.
     static func verified(
-        _ token: String, by jwts: any ApplicationJWTs, in application: Application
+        _ token: String, by jwts: any ApplicationJWTs, at issuer: Issuer
     ) async throws -> IdentityTokenHint? {
-        let claims: IdentityTokenHint? = try await jwts.claims(of: token, as: .identityToken, for: application)
-        guard claims?.issuer.hasSameBytes(as: application.issuer) ?? true else { throw AccountsError.invalidToken }
+        let claims: IdentityTokenHint? = try await jwts.claims(of: token, as: .identityToken, for: issuer.application)
+        guard let claims else { return nil }
+        guard issuer.urls.containsBytes(of: claims.issuer) else { throw AccountsError.invalidToken }
         return claims
     }
 }

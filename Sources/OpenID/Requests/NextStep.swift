@@ -10,6 +10,10 @@ package struct BrowserSession: Sendable, Equatable {
     /// that a client computes from `auth_time`.
     package var age: Int
     package var isGuest = false
+    /// Whether another device or an app has opened the session, and nothing was proven in it since.
+    package var isBorrowed = false
+    /// Whether that was an app, without the person's doing in this browser.
+    package var isOfApp = false
     /// Whether an admin requires a new password.
     package var needsNewPassword = false
     /// Whether the request's `login_hint` is an address of the account.
@@ -47,6 +51,8 @@ package struct RequestProgress: Sendable, Codable, Equatable {
     package var identifier: String?
     /// The code that was sent to the person.
     package var challenge: SentChallenge?
+    /// The code of the page that a phone confirms.
+    package var qrCode: String?
     /// What the person decides before the request goes on.
     package var pending: PendingDecision?
     /// Why the person has come back from a provider's pages without a usable proof, by the code that the page shows.
@@ -55,6 +61,9 @@ package struct RequestProgress: Sendable, Codable, Equatable {
     package var joining: ProviderArrival?
     /// Whether the identity of a request to link one was linked, or left to the account that it belongs to.
     package var hasLinked: Bool?
+    /// The device whose code the person has typed, and the number of wrong codes that were typed.
+    package var device: WaitingDevice?
+    package var wrongUserCodes: Int?
     /// How the request has ended, unless it is open or has ended with a code.
     package var ending: RequestEnding?
 
@@ -161,10 +170,14 @@ extension RequestSituation {
     fileprivate enum Candidate { case none, one(BrowserSession), several }
 
     /// The session that the answer would be about.
+    ///
+    /// If several accounts are signed in, no hint selects one that an app has signed in: somebody else's secret may have
+    /// been planted in this browser.
     fileprivate var candidate: Candidate {
         if let chosen = sessions.first(where: { $0.id == progress.session }) { return .one(chosen) }
-        if let required = sessions.first(where: \.isRequired) { return .one(required) }
-        if request.subject == nil, let preferred = sessions.first(where: \.isPreferred) { return .one(preferred) }
+        let hinted =
+            sessions.first(where: \.isRequired) ?? (request.subject == nil ? sessions.first(where: \.isPreferred) : nil)
+        if let hinted { return hinted.isOfApp && sessions.count > 1 ? .several : .one(hinted) }
         guard sessions.count > 1 else { return sessions.first.map { .one($0) } ?? .none }
         let used = sessions.filter { $0.lastUsedByClient != nil }
             .max { ($0.lastUsedByClient ?? .distantPast) < ($1.lastUsedByClient ?? .distantPast) }
@@ -182,7 +195,9 @@ extension RequestSituation {
     }
 
     /// Whether an authentication is recent enough to set a password.
-    func isRecent(_ session: BrowserSession) -> Bool { .seconds(session.age) <= recentAuthentication }
+    func isRecent(_ session: BrowserSession) -> Bool {
+        !session.isBorrowed && .seconds(session.age) <= recentAuthentication
+    }
 
     /// Whether the authentication is too old for the request, and not proven again in it.
     fileprivate func needsProof(by candidate: BrowserSession) -> Bool {

@@ -41,9 +41,14 @@ package struct RequestParameters: Sendable {
     }
 
     /// The space-separated words of a parameter, without repeated ones.
-    package func words(_ name: String) -> [String] {
+    package func words(_ name: String) -> [String] { self[name]?.spacedWords ?? [] }
+}
+
+extension String {
+    /// The first 512 words between spaces, without repeated ones.
+    var spacedWords: [String] {
         var words: [String] = []
-        for word in (self[name] ?? "").utf8.split(separator: UInt8(ascii: " ")).prefix(512) {
+        for word in utf8.split(separator: UInt8(ascii: " ")).prefix(512) {
             let word = String(Substring(word))
             if !words.containsBytes(of: word) { words.append(word) }
         }

@@ -20,24 +20,30 @@ package enum AuthorizationFault: Error, Equatable {
 /// Checks the parameters of authorization requests, first those that say where an error may go.
 package struct RequestValidation: Sendable {
     let jwts: any ApplicationJWTs
+    let directory: ClientDirectory
 
-    package init(jwts: any ApplicationJWTs) { self.jwts = jwts }
+    package init(jwts: any ApplicationJWTs, directory: ClientDirectory) {
+        (self.jwts, self.directory) = (jwts, directory)
+    }
 
     /// The client and the address for the answer.
-    /// - Throws: `AuthorizationFault.page`; `.redirect` if the client may not use the authorization endpoint.
+    /// - Throws: `AuthorizationFault.page`; `.redirect` if the client may not use the authorization endpoint; an
+    ///   error of the store.
     package func returnAddress(
-        of parameters: RequestParameters, settings: OpenIDSettings
-    ) throws(AuthorizationFault) -> (client: OAuthClient, address: ReturnAddress) {
-        guard let id = parameters["client_id"], let client = try? settings.client(id) else {
-            throw .page(.invalidClient)
+        of parameters: RequestParameters, at issuer: Issuer
+    ) async throws -> (client: OAuthClient, address: ReturnAddress) {
+        guard let id = parameters["client_id"], let client = try await directory.find(id, at: issuer) else {
+            throw AuthorizationFault.page(.invalidClient)
         }
         guard let uri = parameters["redirect_uri"], client.hasRedirectURI(uri) else {
-            throw .page(.invalidRedirectURI)
+            throw AuthorizationFault.page(.invalidRedirectURI)
         }
         var address = ReturnAddress(redirectURI: uri)
         if let state = parameters["state"], state.utf8.count <= 2048 { address.state = state }
         if let mode = parameters["response_mode"].flatMap(ReturnAddress.Mode.init(bytesOf:)) { address.mode = mode }
-        guard client.grants.contains(.authorizationCode) else { throw .redirect(.unauthorizedClient, to: address) }
+        guard client.grants.contains(.authorizationCode) else {
+            throw AuthorizationFault.redirect(.unauthorizedClient, to: address)
+        }
         return (client, address)
     }
 
@@ -46,8 +52,9 @@ package struct RequestValidation: Sendable {
     /// `isPushed` is whether the client has sent the parameters itself.
     package func validate(
         _ parameters: RequestParameters, of client: OAuthClient, to address: ReturnAddress, isPushed: Bool,
-        settings: OpenIDSettings, in application: Application
+        at issuer: Issuer
     ) async throws -> ClientRequest {
+        let (settings, application) = (issuer.settings, issuer.application)
         try parameters.check()
         try Self.checkUnsupported(parameters)
         guard isPushed || !client.requiresPushedRequests else {
@@ -59,7 +66,7 @@ package struct RequestValidation: Sendable {
         if let mode = parameters["response_mode"], ReturnAddress.Mode(bytesOf: mode) == nil {
             throw OAuthError.invalidRequest("response_mode must be query or form_post")
         }
-        let available = settings.scopes(of: client)
+        let available = settings.grantable(to: client)
         var request = ClientRequest(
             clientID: client.id, returnAddress: address, scopes: Self.scopes(parameters, of: client, from: available))
         guard !request.scopes.isEmpty else { throw OAuthError.noScope }
@@ -74,7 +81,7 @@ package struct RequestValidation: Sendable {
             application.providers.redirecting.first { $0.name.hasSameBytes(as: name) }?.name
         }
         request.locales = parameters.words("ui_locales").prefix(20).filter { $0.utf8.count <= 35 }
-        try await addHints(of: parameters, to: &request, client: client, allowing: available, in: application)
+        try await addHints(of: parameters, to: &request, client: client, allowing: available, at: issuer)
         return request
     }
 
@@ -91,11 +98,15 @@ package struct RequestValidation: Sendable {
     }
 
     /// The scopes that the client asks for and may have; `access_type` adds or removes `offline_access`.
-    private static func scopes(
-        _ parameters: RequestParameters, of client: OAuthClient, from available: Set<String>
+    ///
+    /// `others` are what a client asks for that sends no `scope`.
+    static func scopes(
+        _ parameters: RequestParameters, of client: OAuthClient, from available: Set<String>,
+        whereAbsent others: [String] = []
     ) -> [String] {
         let offline = StandardScope.offlineAccess.rawValue
-        var scopes = parameters.words("scope").filter { available.containsBytes(of: $0) }
+        let asked = parameters["scope"] == nil ? others : parameters.words("scope")
+        var scopes = asked.filter { available.containsBytes(of: $0) }
         let accessType = Self.isOffline(parameters["access_type"]) ?? client.isOffline
         if let accessType {
             scopes.removeAll { $0 == offline }
@@ -112,7 +123,7 @@ package struct RequestValidation: Sendable {
     }
 
     /// The resources that are named, or without any, those of which the client gets a scope.
-    private static func resources(
+    static func resources(
         _ parameters: RequestParameters, of client: OAuthClient, granting scopes: Set<String>, settings: OpenIDSettings
     ) throws(OAuthError) -> [String] {
         let named = parameters.all("resource")
@@ -162,7 +173,7 @@ package struct RequestValidation: Sendable {
 
     private func addHints(
         of parameters: RequestParameters, to request: inout ClientRequest, client: OAuthClient,
-        allowing scopes: Set<String>, in application: Application
+        allowing scopes: Set<String>, at issuer: Issuer
     ) async throws {
         if let text = parameters["claims"] {
             (request.claims, request.subject) = try RequestedClaims.parse(text, allowing: scopes)
@@ -171,7 +182,7 @@ package struct RequestValidation: Sendable {
         let fault = OAuthError.invalidRequest("id_token_hint is not an ID token of this client")
         let hint: IdentityTokenHint?
         do {
-            hint = try await IdentityTokenHint.verified(token, by: jwts, in: application)
+            hint = try await IdentityTokenHint.verified(token, by: jwts, at: issuer)
         } catch AccountsError.invalidToken {
             throw fault
         }

@@ -38,9 +38,11 @@ package struct BrowserAccount: Sendable {
 
     /// The account as a caller of the use cases, by the browser's session.
     package func principal(in application: Application) -> Principal {
-        Principal(
+        var principal = Principal(
             application: application, uid: session.uid, sessionID: session.id,
             authenticatedAt: Int(authenticatedAt.timeIntervalSince1970), provider: provider, providerUid: providerUid)
+        principal.isBorrowed = session.isBorrowed
+        return principal
     }
 }
 

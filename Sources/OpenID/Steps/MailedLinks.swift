@@ -172,7 +172,7 @@ package struct MailedLinks: Sendable {
     private func openRequest(_ visit: Visit) async throws -> RequestSteps.Visit? {
         guard let openID = visit.openID, let flow = openID.browser.flow.flatMap(opaque.parse),
             let id = try await store.newestRequest(
-                of: flow.hash, at: openID.issuer.url, application: visit.application.id)
+                of: flow.hash, at: openID.issuer.urls, application: visit.application.id)
         else { return nil }
         return RequestSteps.Visit(
             request: id, linked: nil, browser: openID.browser, client: visit.client, issuer: openID.issuer)

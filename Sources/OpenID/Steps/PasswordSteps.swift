@@ -54,7 +54,7 @@ extension BrowserAccount {
     /// identities have passwords.
     package func canChoosePassword(at issuer: Issuer) -> Bool {
         let provider = try? issuer.application.providers.passwordProvider().0
-        return passwordAddress == nil && provider?.name == self.provider
+        return passwordAddress == nil && provider?.name == self.provider && !session.isBorrowed
             && .seconds(session.age) <= issuer.application.policy.recentAuthentication
     }
 }

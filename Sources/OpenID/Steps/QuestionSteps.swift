@@ -30,7 +30,7 @@ struct QuestionSteps: StepActions {
         case (.confirm, .proceed): state.progress.hasActed = true
         case (.consent, .allow):
             guard let account = state.account(at: form.step) else { break }
-            try await clientGrants.allow(state.request, of: account.session.uid, at: visit.issuer)
+            try await clientGrants.allow(state.request, of: account.session.uid, at: state.issuer)
             (state.progress.consented, state.progress.hasActed) = (account.session.id, true)
         case (.consent, .deny): return .denied
         default: return nil

@@ -34,13 +34,17 @@ struct RequestState: Sendable {
     var request: ClientRequest { visit.stored.request }
     var live: [BrowserAccount] { visit.accounts.filter(\.isLive) }
     var over: StepFault {
-        .over(clientURI: client.own == .accountPages ? request.returnAddress.redirectURI : client.uri)
+        switch client.own {
+        case .accountPages?, .device?: .over(clientURI: request.returnAddress.redirectURI)
+        case .hosted?, nil: .over(clientURI: client.uri)
+        }
     }
 
     private var situation: RequestSituation {
         var situation = RequestSituation(request: request, client: client)
         situation.recentAuthentication = issuer.application.policy.recentAuthentication
         situation.progress = progress
+        if let deviceClient { situation.client.allowsGuests = deviceClient.allowsGuests }
         if changesAccounts { situation.requireRecentProof() }
         // The link may have led to another account than the one that it began with.
         if request.linksProvider != nil, !isLinking { situation.request.subject = nil }
@@ -49,6 +53,8 @@ struct RequestState: Sendable {
             var session = account.session
             // A guest cannot authenticate again.
             if session.isGuest, changesAccounts { session.age = 0 }
+            // What changes accounts needs a proof, and nothing was proven in a borrowed session.
+            if session.isBorrowed, changesAccounts { session.age = .max }
             session.isRequired = request.subject.map { session.isNamed($0, by: subject) } ?? false
             session.isPreferred =
                 switch hint {
@@ -63,6 +69,7 @@ struct RequestState: Sendable {
 
     /// What the request needs now: a decision that is pending, or else the next question, unless nothing is left.
     var present: PresentStep {
+        if client.own == .device, deviceClient == nil { return .page(.device) }
         switch progress.pending {
         case .arrival(let arrival, _)?: return .arrived(arrival)
         // The session of the new account has ended meanwhile.
@@ -76,6 +83,7 @@ struct RequestState: Sendable {
         case .ask(let question): .page(following(step(asking: question)))
         case .refuse(let code): .refuse(code)
         case .finish where isLinking: .page(progress.challenge?.isOfLink == true ? .code : .link)
+        case .finish where client.own == .device: .page(.deviceConfirm)
         case .finish(let session): .finish(session)
         }
     }
@@ -92,6 +100,9 @@ struct RequestState: Sendable {
     private func step(asking question: NextStep.Question) -> ShownStep.Name {
         if progress.challenge != nil, progress.wantsOther || [.signIn, .signUp, .reauthenticate].contains(question) {
             return .code
+        }
+        if progress.qrCode != nil, offersQRCode, progress.wantsOther || [.signIn, .signUp].contains(question) {
+            return .qr
         }
         if progress.wantsOther { return question == .signUp && offersSignUp ? .signUp : .signIn }
         return switch question {
@@ -133,17 +144,23 @@ struct RequestState: Sendable {
     /// The account that a page is about; pages to sign in and to choose an account are about none.
     func account(at step: ShownStep.Name) -> BrowserAccount? {
         switch step {
-        case .signIn, .signUp, .forgot, .done, .accounts, .secondProof, .newOrLink, .restore: nil
+        case .signIn, .signUp, .forgot, .done, .accounts, .secondProof, .newOrLink, .restore, .qr, .device: nil
         case .code: progress.wantsOther || progress.pending != nil ? nil : candidate
-        case .reauthenticate, .confirm, .consent, .welcome, .newPassword, .link, .conflict, .merge: candidate
+        case .reauthenticate, .confirm, .consent, .deviceConfirm, .welcome, .newPassword, .link, .conflict, .merge:
+            candidate
         }
     }
 
     /// Whether the authentication of a session is recent enough to set a password.
     func isRecent(_ session: BrowserSession) -> Bool { situation.isRecent(session) }
 
-    /// What a page shows, by which its form is recognised: the step, and the account that it is about.
-    func content(of step: ShownStep.Name) -> String { "\(step.rawValue) \(account(at: step)?.session.id.text ?? "")" }
+    /// What a page shows, by which its form is recognised: the step, and the account, the code or the device that it is
+    /// about.
+    func content(of step: ShownStep.Name) -> String {
+        let shown = step == .qr ? progress.qrCode : account(at: step)?.session.id.text
+        let device = step == .deviceConfirm ? progress.device?.userCode.text : nil
+        return "\(step.rawValue) \(shown ?? "") \(device ?? "")"
+    }
 
     /// Goes on with an account of the browser; one whose session has expired must sign in again.
     mutating func choose(_ id: String?) {
@@ -164,11 +181,19 @@ struct RequestState: Sendable {
 }
 
 extension RequestProgress {
-    /// The progress of a request right after a proof; a new account is welcomed.
-    init(provenBy session: UUID, isNewAccount: Bool) {
+    /// The progress of a request right after a proof; a new account is welcomed, and the device stays that of `former`.
+    init(provenBy session: UUID, isNewAccount: Bool, after former: RequestProgress) {
         self.init()
+        (device, wrongUserCodes) = (former.device, former.wrongUserCodes)
         (self.session, proven, hasActed) = (session, session, true)
         if isNewAccount { pending = .welcome }
+    }
+
+    /// The progress of a request after another device has opened a session, in which nothing is proven.
+    init(borrowing session: UUID, after former: RequestProgress) {
+        self.init()
+        (device, wrongUserCodes) = (former.device, former.wrongUserCodes)
+        (self.session, hasActed) = (session, true)
     }
 }
 

@@ -5,13 +5,19 @@ internal import ProviderKit
 /// How requests end.
 extension RequestSteps {
     /// Ends the request with `access_denied`, at a link of its pages.
+    ///
+    /// A person who is signed in, and has been shown a device, refuses it.
     package func cancel(_ visit: Visit) async throws -> StepAnswer {
         var visit = visit
         visit.form = "cancel"
         switch try await load(visit) {
         case .fault(let fault): return .fault(fault)
         case .over(let state): return try await endedAgain(state, visit, cookie: nil) ?? .fault(state.over)
-        case .open(let state): return try await end(state, visit, with: .denied, cookie: nil)
+        case .open(let state):
+            guard case .page(.deviceConfirm) = state.present,
+                let refused = try await devices.refuse(state, visit)
+            else { return try await end(state, visit, with: .denied, cookie: nil) }
+            return try await proceed(refused, from: state, visit)
         }
     }
 
@@ -33,9 +39,9 @@ extension RequestSteps {
         if state.client.own == .accountPages { return try await end(state, visit, for: session, cookie: cookie) }
         let code = code(after: visit, cookie: cookie)
         let isIssued = try await store.issue(
-            code, for: state.request, of: session.id, finishing: state.visit.stored.hash, at: visit.issuer, by: opaque)
+            code, for: state.request, of: session.id, finishing: state.visit.stored.hash, at: state.issuer, by: opaque)
         guard isIssued else { return try await endedAgain(state, visit, cookie: cookie) ?? .reload(cookie) }
-        return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, cookie)
+        return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, at: state.issuer, cookie)
     }
 
     /// The code that a request ends with.
@@ -63,20 +69,24 @@ extension RequestSteps {
         let ending = RequestEnding(form: visit.form, session: session?.id, error: error)
         stored.progress.ending = ending
         let isEnded = try await store.end(stored, application: visit.issuer.application.id)
-        guard isEnded || cookie != nil else {
-            guard case .over(let now) = try await load(visit) else { return .reload(nil) }
-            return try await endedAgain(now, visit, cookie: nil) ?? .reload(nil)
-        }
+        guard isEnded || cookie != nil else { return try await endedMeanwhile(visit) }
         return answer(to: ending, of: state, cookie: cookie)
     }
 
-    private func answer(to ending: RequestEnding, of state: RequestState, cookie: SessionCookie?) -> StepAnswer {
+    /// The answer to a form whose request another call has ended.
+    func endedMeanwhile(_ visit: Visit) async throws -> StepAnswer {
+        guard case .over(let now) = try await load(visit) else { return .reload(nil) }
+        return try await endedAgain(now, visit, cookie: nil) ?? .reload(nil)
+    }
+
+    func answer(to ending: RequestEnding, of state: RequestState, cookie: SessionCookie?) -> StepAnswer {
         let address = state.request.returnAddress
+        if state.client.own == .device { return .device(isAllowed: ending.session != nil) }
         if state.client.own == .accountPages {
             guard ending.session != nil || !state.live.isEmpty else { return .left }
             return .account(address.redirectURI, session: ending.session, cookie)
         }
-        return .ended(.error(ending.error, to: address), of: state.client, cookie)
+        return .ended(.error(ending.error, to: address), of: state.client, at: state.issuer, cookie)
     }
 
     // MARK: - Forms that are sent twice
@@ -94,7 +104,7 @@ extension RequestSteps {
         let code = code(after: visit, cookie: cookie)
         guard try await store.hasCode(code.hash, browser: browser.hash, application: visit.issuer.application.id)
         else { return nil }
-        return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, cookie)
+        return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, at: state.issuer, cookie)
     }
 }
 

@@ -10,10 +10,10 @@ extension RequestSteps {
             let stored = try await store.visit(
                 id.hash, browser: flow.hash, sessions: visit.browser.sessions.flatMap(opaque.parse)?.hash,
                 application: visit.issuer.application.id),
-            stored.stored.issuer.hasSameBytes(as: visit.issuer.url),
-            let client = visit.issuer.client(of: stored.stored.request)
+            let issuer = visit.issuer.named(stored.stored.issuer),
+            let client = try await directory.client(of: stored.stored.request, at: issuer)
         else { return .fault(.notYours) }
-        let state = state(of: stored, of: client, visit)
+        let state = state(of: stored, of: client, at: issuer, linked: visit.linked)
         return stored.isOpen ? .open(state) : .over(state)
     }
 
@@ -22,24 +22,34 @@ extension RequestSteps {
         guard let flow = state.visit.stored.browser else { return nil }
         let now = try await store.visit(
             state.visit.stored.hash, browser: flow, sessions: cookie.hash, application: visit.issuer.application.id)
-        return now.map { self.state(of: $0, of: state.client, visit) }
+        return now.map { self.state(of: $0, of: state.client, at: state.issuer, linked: visit.linked) }
     }
 
-    private func state(of stored: RequestVisit, of client: OAuthClient, _ visit: Visit) -> RequestState {
-        RequestState(stored, of: client, at: visit.issuer, linked: visit.linked) {
-            visit.issuer.subject(of: $0, for: client, by: opaque)
+    private func state(
+        of stored: RequestVisit, of client: OAuthClient, at issuer: Issuer, linked: ShownStep.Name?
+    ) -> RequestState {
+        RequestState(stored, of: client, at: issuer, linked: linked) {
+            issuer.subject(of: $0, for: client, by: opaque)
         }
     }
 
     func page(_ step: ShownStep.Name, of state: RequestState, _ visit: Visit) async throws -> ShownStep {
         let flow = visit.browser.flow.flatMap(opaque.parse) ?? opaque.make()
         let token = FormToken(opaque: opaque, flow: flow, path: visit.request)
-        let page = ShownStep(
+        var page = ShownStep(
             name: step, request: state.request, client: state.client, accounts: state.visit.accounts,
             account: state.account(at: step), progress: state.progress,
             formToken: token.text(showing: state.content(of: step)), offersSignUp: state.offersSignUp,
-            opensAccounts: state.opensAccounts,
-            isLinked: state.linked == step)
+            offersQRCode: state.offersQRCode, opensAccounts: state.opensAccounts, isLinked: state.linked == step)
+        if step == .qr, let code = state.progress.qrCode {
+            let stored = try await qrCodes.store.qrCode(
+                of: state.visit.stored.hash, browser: flow.hash, application: visit.issuer.application.id)
+            page.qrCode = stored.map { ($0, state.issuer.url(ofQRCode: code)) }
+        }
+        if step == .confirm, let owner = state.client.instance?.account, owner != page.account?.session.uid {
+            page.formerOwner = try await store.owner(owner, application: visit.issuer.application.id)
+        }
+        if step == .deviceConfirm { page.device = state.progress.device?.requester.noticed(by: devices.places) }
         return try await links.completed(page, visit)
     }
 }

@@ -41,12 +41,16 @@ package struct RequestSteps: Sendable {
     typealias Store = AuthorizationStore & SessionEndStore
 
     let store: any Store
+    let directory: ClientDirectory
     let questions: QuestionSteps
     let proofs: StepProofs
     let passwords: PasswordSteps
     let restoring: RestoreSteps
     let arrivals: ProviderArrivals
     let links: LinkSteps
+    let qrCodes: QRSteps
+    let devices: DeviceSteps
+    let waiters: HandoffWaiters
     let opaque: any OpaqueTokens
 
     /// Shows the present step, or ends the request if nothing is left to ask.
@@ -68,7 +72,7 @@ package struct RequestSteps: Sendable {
         case .open(let state):
             let session = signedIn.session.grant.sessionID
             guard var now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
-            now.progress = RequestProgress(provenBy: session, isNewAccount: false)
+            now.progress = RequestProgress(provenBy: session, isNewAccount: false, after: now.progress)
             return try await proceed(now, as: session, visit, cookie: cookie)
         }
     }
@@ -113,9 +117,12 @@ package struct RequestSteps: Sendable {
     /// The component that has the action of a form; it decides whether the form's step has the action, too.
     private func actions(for form: StepForm, on state: RequestState) -> (any StepActions)? {
         switch form.action {
+        case .showQRCode, .again, .finish: qrCodes
+        case .back where form.step == .qr: qrCodes
         case .code where state.isAtLink, .verify where state.isAtLink, .resend where state.isAtLink: links
         case .password, .code, .verify, .resend: proofs
-        case .back, .choose, .other, .forget, .proceed, .allow, .deny: questions
+        case .proceed, .allow, .deny: state.client.own == .device ? devices : questions
+        case .back, .choose, .other, .forget: questions
         case .save, .skip, .sendReset: passwords
         case .restore, .leave: restoring
         case .create, .link: arrivals
@@ -137,7 +144,8 @@ package struct RequestSteps: Sendable {
         case .proven(let signedIn, let cookie), .linked(let signedIn, let cookie):
             let session = signedIn.session.grant.sessionID
             guard var now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
-            now.progress = RequestProgress(provenBy: session, isNewAccount: signedIn.session.isNewAccount)
+            now.progress = RequestProgress(
+                provenBy: session, isNewAccount: signedIn.session.isNewAccount, after: now.progress)
             now.progress.hasActed = isTyped || state.progress.hasActed
             if case .linked = outcome {
                 now.progress.hasLinked = true
@@ -149,8 +157,16 @@ package struct RequestSteps: Sendable {
                 now.progress.pending = state.progress.pending
             }
             return try await proceed(now, as: session, visit, cookie: cookie)
+        case .borrowed(let signedIn, let cookie):
+            let session = signedIn.session.grant.sessionID
+            guard var now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
+            now.progress = RequestProgress(borrowing: session, after: state.progress)
+            return try await proceed(now, as: session, visit, cookie: cookie)
         case .page(let step): return .page(try await page(step, of: state, visit))
         case .denied: return try await end(state, visit, with: .denied, cookie: nil)
+        case .ended(let ending?): return answer(to: ending, of: state, cookie: nil)
+        case .ended(nil): return try await endedMeanwhile(visit)
+        case .givenUp: return .fault(state.over)
         }
     }
 
@@ -174,6 +190,9 @@ package struct RequestSteps: Sendable {
             guard try await update(state, visit) else { return .reload(nil) }
         } else if case AccountsError.invalidToken = problem, state.progress.pending != nil {
             state.progress.pending = nil
+            _ = try await update(state, visit)
+        } else if case AccountsError.invalidCredentials = problem, case .page(.deviceConfirm) = state.present {
+            state.progress.device = nil
             _ = try await update(state, visit)
         } else if state.isAtLink, problem.usesUpCode {
             state.progress.challenge = nil
@@ -219,13 +238,21 @@ package struct RequestSteps: Sendable {
         under cookie: OpaqueToken, by action: StepAction? = nil, of state: RequestState, _ visit: Visit
     ) async throws -> StepAnswer? {
         guard var now = try await reload(state, visit, under: cookie) else { return nil }
+        let isBorrowing = if case .finish? = action { true } else { false }
         let proven = now.live.filter {
-            .seconds($0.session.age) <= Authorization.codeLifetime || links.hasMerged(into: $0, by: action)
+            (isBorrowing ? !$0.session.isOfApp : !$0.session.isBorrowed)
+                && .seconds($0.session.age) <= Authorization.codeLifetime
+                || links.hasMerged(into: $0, by: action)
         }
         .min { ($0.session.age, $1.lastUsedAt) < ($1.session.age, $0.lastUsedAt) }
         guard let proven else { return nil }
-        if now.progress.proven != proven.session.id {
-            now.progress = RequestProgress(provenBy: proven.session.id, isNewAccount: proven.isNew)
+        if isBorrowing {
+            if now.progress.session != proven.session.id {
+                now.progress = RequestProgress(borrowing: proven.session.id, after: now.progress)
+            }
+        } else if now.progress.proven != proven.session.id {
+            now.progress = RequestProgress(
+                provenBy: proven.session.id, isNewAccount: proven.isNew, after: now.progress)
             now.progress.hasActed = action != nil || state.progress.hasActed
         }
         if action.map(state.links(by:)) ?? state.linksArrival { now.progress.hasLinked = true }

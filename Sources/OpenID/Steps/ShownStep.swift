@@ -7,7 +7,8 @@ package struct ShownStep: Sendable {
         case signIn = "signin"
         case signUp = "signup"
         case code, forgot, done, accounts, reauthenticate, confirm, consent, welcome, link, conflict, merge
-        case restore
+        case restore, qr, device
+        case deviceConfirm = "device-confirm"
         case newPassword = "new-password"
         case secondProof = "second-proof"
         case newOrLink = "new-or-link"
@@ -24,12 +25,20 @@ package struct ShownStep: Sendable {
     package let formToken: String
     /// Whether the page may lead to the one that opens a new account with a code.
     package let offersSignUp: Bool
+    /// Whether the page may lead to the one with a code that a phone confirms.
+    package let offersQRCode: Bool
     /// Whether the request may open an account at all.
     package let opensAccounts: Bool
     /// Whether a link of another page has led to this one.
     package let isLinked: Bool
+    /// The account that an installation of an app leaves if the person goes on.
+    package var formerOwner: InstanceOwner?
     /// The two accounts of a merge, unless it is no longer possible.
     package var merge: MergePreview?
+    /// The code that a phone confirms, on its page, and what its picture contains.
+    package var qrCode: (state: ShownQRCode, url: String)?
+    /// The device that the person is asked to allow, on its page.
+    package var device: NoticedDevice?
     /// The address or name that the person has typed into a form that was refused.
     package var typed: String?
     /// Whether that form had the box ticked to stay signed in.
@@ -45,13 +54,18 @@ package enum StepAction: Sendable {
     case code(identifier: String?, remember: Bool)
     case verify(code: String?)
     case resend, back
+    /// Shows a code that a phone confirms, another code, or goes on once it is confirmed.
+    case showQRCode, again
+    case finish(remember: Bool)
     /// Continues with an account of the browser, by the id of its session.
     case choose(String?)
     /// Signs in with another account.
     case other
     /// Removes an account whose session has expired from the list.
     case forget(String?)
-    case proceed, allow, deny
+    /// Continues; at the page that asks for it, with the code of a device.
+    case proceed(userCode: String?)
+    case allow, deny
     /// Sets the name and the password of a new account, or a new password.
     case save(displayName: String?, password: String?)
     case skip
@@ -73,6 +87,7 @@ extension StepAction {
         switch self {
         case .password(let identifier, _, _), .code(let identifier, _), .sendReset(let identifier): identifier
         case .save(let displayName, _): displayName
+        case .proceed(let userCode): userCode
         default: nil
         }
     }
@@ -82,7 +97,7 @@ extension StepAction {
         switch self {
         case .password(let identifier, let password, _): "\(identifier ?? "")\n\(password ?? "")"
         case .verify(let code): code
-        case .restore, .create, .switchAccount: ""
+        case .restore, .create, .switchAccount, .finish: ""
         case .merge(let survivor): survivor ?? ""
         default: nil
         }
@@ -91,7 +106,7 @@ extension StepAction {
     /// Whether the box to stay signed in was ticked; `nil` for forms without it.
     var remembers: Bool? {
         switch self {
-        case .password(_, _, let remember), .code(_, let remember): remember
+        case .password(_, _, let remember), .code(_, let remember), .finish(let remember): remember
         default: nil
         }
     }
@@ -112,11 +127,13 @@ package enum StepAnswer: Sendable {
     /// The browser goes to a provider's pages.
     case provider(AuthorizationRedirect)
     /// The request has ended with `answer`, a code or an error.
-    case ended(Authorization.Answer, of: OAuthClient, SessionCookie?)
+    case ended(Authorization.Answer, of: OAuthClient, at: Issuer, SessionCookie?)
     /// The request of the account pages has ended, for a session unless it was cancelled; they continue at this URL.
     case account(String, session: UUID?, SessionCookie?)
     /// The request of the account pages was cancelled, and no account is signed in to go back to.
     case left
+    /// A device was allowed or refused, or the person has left its page.
+    case device(isAllowed: Bool)
     case fault(StepFault)
 }
 

@@ -21,7 +21,9 @@ enum StepOutcome: Sendable {
     case progressed(RequestState)
     /// A session of the browser was opened or proven, and all are kept under a new cookie.
     case proven(SignedIn, under: OpaqueToken)
-    /// The same, after an identity was linked, or after a conflict ended.
+    /// A session of the browser was opened by another device, and nothing was proven in it.
+    case borrowed(SignedIn, under: OpaqueToken)
+    /// A session was opened or proven, after an identity was linked, or after a conflict ended.
     case linked(SignedIn, under: OpaqueToken)
     /// The account has changed, so the request goes on with this progress after it was read again.
     case changed(RequestState)
@@ -29,6 +31,10 @@ enum StepOutcome: Sendable {
     case page(ShownStep.Name)
     /// The request ends with `access_denied`.
     case denied
+    /// The request has ended in the same way as the answer; `nil` if another call has ended it.
+    case ended(RequestEnding?)
+    /// The request has ended without an answer, because the person has typed too many wrong codes.
+    case givenUp
 }
 
 extension RateLimiting {

@@ -64,7 +64,7 @@ package struct ClientAccessToken: Sendable, Equatable, Decodable {
 }
 
 extension ClientAccessToken {
-    /// Verifies a token of the issuer and its times, but not whether its session is live.
+    /// Verifies a token of the application, by any of its issuers, and its times, but not whether its session is live.
     /// - Throws: `OAuthError` with `invalid_token`.
     static func verified(
         _ text: String, of issuer: Issuer, by jwts: any ApplicationJWTs, at time: Date
@@ -75,7 +75,7 @@ extension ClientAccessToken {
         } catch AccountsError.invalidToken {
             throw OAuthError.invalidToken
         }
-        guard let token, token.issuer.hasSameBytes(as: issuer.url), token.expiresAt > Int(time.timeIntervalSince1970)
+        guard let token, issuer.urls.containsBytes(of: token.issuer), token.expiresAt > Int(time.timeIntervalSince1970)
         else { throw OAuthError.invalidToken }
         return token
     }

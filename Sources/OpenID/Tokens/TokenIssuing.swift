@@ -8,6 +8,8 @@ package struct TokenAnswer: Sendable {
     package var expiresIn: Int
     package var scope: String
     package var identityToken, refreshToken: String?
+    /// The secret with which the app opens a browser session.
+    package var nativeSecret: String?
 }
 
 /// Signs access tokens and ID tokens.
@@ -97,7 +99,7 @@ struct TokenIssuing: Sendable {
 extension SessionGrant {
     /// The claims of the API's own tokens that describe the account (docs/api.md).
     fileprivate func accountClaims(in application: Application) -> [String: JSONValue] {
-        let reserved: Set = ["nbf", "cnf", "act"]
+        let reserved: Set = ["nbf", "cnf", "act", "borrowed"]
         var claims = application.providers.exposed(profile, of: provider).filter { !reserved.contains($0.key) }
         claims["uid"] = .string(uid.text)
         claims["provider"] = .string(provider)
@@ -106,6 +108,7 @@ extension SessionGrant {
         claims["email_verified"] = email.map { _ in .bool(true) }
         claims["phone"] = phone.map { .string($0) }
         claims["phone_verified"] = phone.map { _ in .bool(true) }
+        if isBorrowed { claims["borrowed"] = .bool(true) }
         return claims
     }
 }

@@ -1,0 +1,139 @@
+internal import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// The pages where a person types the code that a device shows, and allows or refuses the device.
+///
+/// Whether the code was right shows only once it is counted in the request, so that calls at the same time cannot try
+/// more codes than one after the other. What the device asks for is shown to people who are signed in alone.
+struct DeviceSteps: StepActions {
+    typealias Store = AuthorizationStore & DeviceStore & GrantStore
+
+    /// The number of wrong codes that ends a request.
+    private static let mostWrongCodes = 5
+
+    let store: any Store
+    let places: any PlaceDirectory
+    let counts: HandoffCounts
+    let limits: any RateLimiting
+    let opaque: any OpaqueTokens
+
+    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
+        switch (form.step, form.action) {
+        case (.device, .proceed(let typed)): try await find(typed, state, visit)
+        case (.deviceConfirm, .allow): try await answer(state, visit, isAllowed: true)
+        case (.deviceConfirm, .deny): try await answer(state, visit, isAllowed: false)
+        default: nil
+        }
+    }
+
+    // MARK: - The code
+
+    /// - Throws: `AccountsError.invalidCredentials` for every code that no device waits with.
+    private func find(
+        _ typed: String?, _ state: RequestState, _ visit: RequestSteps.Visit
+    ) async throws -> StepOutcome {
+        guard let typed, !typed.isEmpty else { throw AccountsError.missingParameter("user_code") }
+        let application = visit.issuer.application
+        try await limits.spend(.userCode, of: RateSubject(visit.client), in: application)
+        var state = state
+        state.progress.device = try await device(showing: typed, at: visit.issuer)
+        if state.deviceClient != nil { return .progressed(state) }
+        state.progress.device = nil
+        let wrong = (state.progress.wrongUserCodes ?? 0) + 1
+        state.progress.wrongUserCodes = wrong
+        var stored = state.visit.stored
+        stored.progress = state.progress
+        guard wrong < Self.mostWrongCodes else {
+            _ = try await store.end(stored, application: application.id)
+            return .givenUp
+        }
+        // If another call was quicker, the person gets the page again without an answer to this code.
+        guard try await store.update(stored, application: application.id) else { return .progressed(state) }
+        throw AccountsError.invalidCredentials
+    }
+
+    private func device(showing typed: String, at issuer: Issuer) async throws -> WaitingDevice? {
+        guard let code = UserCode(typed: typed) else { return nil }
+        return try await store.waitingDevice(
+            showing: code, hash: code.hash(at: issuer, by: opaque), application: issuer.application.id)
+    }
+
+    // MARK: - The answer
+
+    /// Refuses the device and ends the request; `nil` if the device does not wait any more.
+    func refuse(_ state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
+        do {
+            return try await answer(state, visit, isAllowed: false)
+        } catch AccountsError.invalidCredentials {
+            return nil
+        }
+    }
+
+    /// Answers the device and ends the request; both, or neither.
+    /// - Throws: `AccountsError.invalidCredentials` if the device does not wait any more.
+    private func answer(
+        _ state: RequestState, _ visit: RequestSteps.Visit, isAllowed: Bool
+    ) async throws -> StepOutcome {
+        guard let device = state.progress.device, let client = state.deviceClient,
+            let account = state.account(at: .deviceConfirm)
+        else { return .progressed(state) }
+        let ending = RequestEnding(
+            form: visit.form, session: isAllowed ? account.session.id : nil, error: .denied)
+        var stored = state.visit.stored
+        stored.progress = state.progress
+        stored.progress.ending = ending
+        let answer = Answer(
+            device: device, client: client, account: account.session, isAllowed: isAllowed, finishing: stored)
+        guard try await write(answer, in: store, application: visit.issuer.application.id) else { return .ended(nil) }
+        counts.add(.device, isAllowed ? .confirmed : .refused)
+        return .ended(ending)
+    }
+
+    private struct Answer: Sendable {
+        let device: WaitingDevice
+        let client: OAuthClient
+        let account: BrowserSession
+        let isAllowed: Bool
+        let finishing: StoredRequest
+    }
+
+    /// - Returns: `false` if another call has ended the request.
+    private func write(
+        _ answer: Answer, in store: some Store, application: Application.ID
+    ) async throws -> Bool {
+        try await retryingOnConflict {
+            try await store.transaction { store in
+                let (device, account) = (answer.device, answer.account)
+                guard try await store.end(answer.finishing, application: application) else { return false }
+                let isStored = try await store.answer(
+                    device.hash, isAllowed: answer.isAllowed, by: account.id, application: application)
+                // The error undoes the end of the request, whose page then asks for another code.
+                guard isStored else { throw AccountsError.invalidCredentials }
+                guard answer.isAllowed else { return true }
+                guard try await store.lockAccount(account.uid, application: application) == .live else {
+                    throw AccountsError.invalidCredentials
+                }
+                if !answer.client.isFirstParty {
+                    _ = try await store.grantConsent(
+                        scopes: device.scopes.sorted(), resources: device.resources, to: device.clientID,
+                        by: account.uid, application: application)
+                }
+                try await OwnerNotices(store: store, application: application).send(
+                    .deviceConnected, toOwnerOf: account.uid, provider: answer.client.name,
+                    about: device.requester.noticed(by: places))
+                return true
+            }
+        }
+    }
+}
+
+extension RequestState {
+    /// The client on the device whose code the person has typed; `nil` if it may not be connected any more.
+    var deviceClient: OAuthClient? {
+        guard let id = progress.device?.clientID, let client = try? issuer.settings.client(id),
+            client.grants.contains(.deviceCode)
+        else { return nil }
+        return client
+    }
+}
