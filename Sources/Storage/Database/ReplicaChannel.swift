@@ -1,12 +1,14 @@
 internal import Accounts
 internal import Foundation
+package import OpenID
 package import Postgres
 internal import Synchronization
 
-/// Notifies all replicas over LISTEN and NOTIFY of ended, renewed and revived sessions, new messages and changed keys.
+/// Notifies all replicas over LISTEN and NOTIFY of ended, renewed and revived sessions, of sign-ins that another device
+/// answers, of new messages and of changed keys.
 ///
 /// The payload is `ended:APPLICATION:SESSION`, `renewed:APPLICATION:SESSION:GENERATION`, `revived:APPLICATION:SESSION`,
-/// `outbox` or `keys`. Statements send it with `pg_notify`, so it is delivered exactly when the change that it reports
+/// `handoff:APPLICATION:ID`, `outbox` or `keys`. Statements send it with `pg_notify`, so it is delivered exactly when the change that it reports
 /// is committed; only `outbox` is sent later (`OutboxArrivals`).
 package final class ReplicaChannel: Sendable {
     enum Event: Sendable, Equatable {
@@ -14,6 +16,7 @@ package final class ReplicaChannel: Sendable {
         case connected
         case revoked(SessionRevocation)
         case revived(application: Application.ID, session: UUID)
+        case handoff(application: Application.ID, id: UUID)
         case outbox
         case keys
     }
@@ -64,6 +67,21 @@ package final class ReplicaChannel: Sendable {
         arrivals { $0 == .keys || $0 == .connected }
     }
 
+    /// Wakes the pages that wait for other devices; all of them after notifications may have been missed.
+    package func wake(_ waiters: HandoffWaiters) {
+        onEvent { event in
+            switch event {
+            case .handoff(let application, let id): waiters.wake(id, application: application)
+            case .connected: waiters.wakeAll()
+            case .revoked, .revived, .outbox, .keys: break
+            }
+        }
+    }
+
+    static func payload(ofHandoff id: UUID, application: Application.ID) -> String {
+        "handoff:\(application.rawValue):\(id.text)"
+    }
+
     private func arrivals(where isMeant: @escaping @Sendable (Event) -> Bool) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         onEvent { if isMeant($0) { continuation.yield() } }
@@ -85,13 +103,15 @@ extension ReplicaChannel.Event {
             switch (parts.first, parts.count) {
             case ("outbox", 1): self = .outbox
             case ("keys", 1): self = .keys
-            case ("ended", 3), ("renewed", 4), ("revived", 3):
+            case ("ended", 3), ("renewed", 4), ("revived", 3), ("handoff", 3):
                 guard let application = Int32(parts[1]).map(Application.ID.init(rawValue:)),
                     let session = UUID(uuidString: String(parts[2]))
                 else {
                     return nil
                 }
-                if parts[0] == "revived" {
+                if parts[0] == "handoff" {
+                    self = .handoff(application: application, id: session)
+                } else if parts[0] == "revived" {
                     self = .revived(application: application, session: session)
                 } else if parts[0] == "ended" {
                     self = .revoked(SessionRevocation(of: session, application: application))

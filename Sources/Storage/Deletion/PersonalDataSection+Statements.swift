@@ -198,15 +198,38 @@ extension PersonalDataSection {
          WHERE receipt::text > $3 ORDER BY receipt::text LIMIT $4
         """)
 
+    /// Of a client that has registered itself, also what it has registered, for the list of recipients.
     static let consents = Statement(
         .read, SQLStore.family,
         """
         SELECT key, to_jsonb(r)::text
-          FROM (SELECT uid::text || ' ' || client_id AS key, client_id, scopes, resources,
-                       rfc3339(granted_at) AS granted_at
-                  FROM consents
+          FROM (SELECT g.uid::text || ' ' || g.client_id AS key, g.client_id, g.scopes, g.resources,
+                       rfc3339(g.granted_at) AS granted_at, c.metadata AS client_metadata
+                  FROM consents g
+                  LEFT JOIN clients c ON c.application_id = $1 AND c.client_id = g.client_id AND c.software IS NULL
+                 WHERE g.application_id = $1 AND g.uid = ANY (ARRAY(SELECT uid FROM family))) r
+         WHERE key > $3 ORDER BY key LIMIT $4
+        """)
+
+    static let handoffs = Statement(
+        .read, SQLStore.family,
+        """
+        SELECT key, to_jsonb(r)::text
+          FROM (SELECT encode(sha256(hash), 'hex') AS key, kind, client_id, scopes, resources, state, session_id,
+                       rfc3339(created_at) AS created_at, rfc3339(expires_at) AS expires_at
+                  FROM handoffs
                  WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))) r
          WHERE key > $3 ORDER BY key LIMIT $4
+        """)
+
+    static let instances = Statement(
+        .read, SQLStore.family,
+        """
+        SELECT client_id, to_jsonb(r)::text
+          FROM (SELECT client_id, software, device_type, device_name, session_id, rfc3339(created_at) AS created_at
+                  FROM clients
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))) r
+         WHERE client_id > $3 ORDER BY client_id LIMIT $4
         """)
 
     static let webhookDeliveries = Statement(

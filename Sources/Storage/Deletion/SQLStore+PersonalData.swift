@@ -56,6 +56,8 @@ extension PersonalDataSection {
         case .webhookDeliveries: Self.webhookDeliveries
         case .messages: SQLStore.personalMessages
         case .consents: Self.consents
+        case .handoffs: Self.handoffs
+        case .instances: Self.instances
         }
     }
 }

@@ -81,6 +81,8 @@ extension SQLStore: AliasStore, MergeStore {
 
     /// The survivor gets what either account has allowed OpenID clients.
     ///
+    /// What the absorbed account has allowed installations of apps goes, because they end with its sessions.
+    ///
     /// If the surviving account was a guest, its guest identity moves to the absorbed account, so that the merge can be
     /// undone.
     package static let carryOutMerge = Statement(
@@ -109,7 +111,7 @@ extension SQLStore: AliasStore, MergeStore {
                    least(a.granted_at, s.granted_at)
               FROM consents a
               LEFT JOIN consents s ON s.application_id = $1 AND s.uid = $3 AND s.client_id = a.client_id
-             WHERE a.application_id = $1 AND a.uid = $4
+             WHERE a.application_id = $1 AND a.uid = $4 AND a.client_id NOT LIKE 'dyn~%'
             ON CONFLICT (application_id, uid, client_id) DO UPDATE
                SET scopes = excluded.scopes, resources = excluded.resources, granted_at = excluded.granted_at
         ), withdrawn AS (

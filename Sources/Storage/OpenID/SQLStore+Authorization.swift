@@ -13,7 +13,7 @@ extension SQLStore: AuthorizationStore {
         .write,
         """
         WITH live AS MATERIALIZED (
-            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, CASE WHEN $16 THEN
+            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.is_borrowed, s.parent_id, CASE WHEN $16 THEN
         """, absorbed,
         """
                    ELSE '{}' END AS absorbed
@@ -40,6 +40,7 @@ extension SQLStore: AuthorizationStore {
         """
                , live.absorbed,
                coalesce((SELECT i.is_guest FROM identities i WHERE i.application_id = $1 AND i.id = live.identity_id), false),
+               live.is_borrowed, live.is_borrowed AND live.parent_id IS NOT NULL,
                EXISTS (SELECT 1 FROM identities i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
                         WHERE i.application_id = $1 AND i.uid = live.uid AND p.must_change),
                EXISTS (SELECT 1 FROM addresses d
@@ -69,6 +70,7 @@ extension SQLStore: AuthorizationStore {
             var session = BrowserSession(id: try row.next(), uid: try row.next(), age: try row.next())
             session.absorbed = try row.next()
             session.isGuest = try row.next()
+            (session.isBorrowed, session.isOfApp) = (try row.next(), try row.next())
             session.needsNewPassword = try row.next()
             session.isPreferred = try row.next()
             session.lastUsedByClient = try row.next()

@@ -9,8 +9,8 @@ extension SQLStore: BrowserAccountStore {
     ///
     /// Expired ones are among them for a month, so that the person recognises the accounts.
     static let accountSessions: StaticString = """
-            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.idle, s.created_at, s.last_used_at,
-                   a.display_name, a.locale, a.created_at = s.created_at AS is_new,
+            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.is_borrowed, s.parent_id, s.idle, s.created_at,
+                   s.last_used_at, a.display_name, a.locale, a.created_at = s.created_at AS is_new,
         """
 
     static let ofBrowser: StaticString = """
@@ -25,6 +25,7 @@ extension SQLStore: BrowserAccountStore {
     static let browserColumns: StaticString = """
                , b.absorbed,
                coalesce((SELECT i.is_guest FROM identities i WHERE i.application_id = $1 AND i.id = b.identity_id), false),
+               b.is_borrowed, b.is_borrowed AND b.parent_id IS NOT NULL,
                EXISTS (SELECT 1 FROM identities i JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
                         WHERE i.application_id = $1 AND i.uid = b.uid AND p.must_change),
                b.authenticated_at,
@@ -85,11 +86,13 @@ extension SQLStore: BrowserAccountStore {
         try await write(Self.forgetSession, [.application(application), .uuid(session), .bytes(browser)])
     }
 
+    /// A session that an app has opened does not last longer than the app's.
     private static let keepSession = Statement(
         .write,
         """
         WITH kept AS MATERIALIZED (
-            SELECT id, greatest(expires_at, authenticated_at + $4::interval) AS expires_at
+            SELECT id, CASE WHEN parent_id IS NULL THEN greatest(expires_at, authenticated_at + $4::interval)
+                            ELSE expires_at END AS expires_at
               FROM sessions
              WHERE application_id = $1 AND id = $2 AND kind = 'browser' AND ended_at IS NULL AND expires_at > now()
                AND (idle IS NULL OR last_used_at > now() - idle)

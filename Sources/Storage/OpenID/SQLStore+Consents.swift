@@ -8,8 +8,8 @@ extension SQLStore: GrantStore {
         .read,
         """
         WITH used AS MATERIALIZED (
-            SELECT s.client_id, min(s.created_at) AS since, max(coalesce(t.at, s.last_used_at)) AS last_used_at,
-                   (array_agg(s.address ORDER BY coalesce(t.at, s.last_used_at) DESC))[1] AS address,
+            SELECT s.client_id, min(s.created_at) AS since, max(greatest(t.at, s.last_used_at)) AS last_used_at,
+                   (array_agg(s.address ORDER BY greatest(t.at, s.last_used_at) DESC))[1] AS address,
                    bool_or(s.ended_at IS NULL AND s.expires_at > now()) AS is_live
               FROM sessions s
               LEFT JOIN LATERAL (
@@ -21,16 +21,21 @@ extension SQLStore: GrantStore {
             SELECT client_id, scopes, resources, granted_at FROM consents WHERE application_id = $1 AND uid = $2
         )
         SELECT coalesce(g.client_id, u.client_id), g.scopes, g.resources, coalesce(g.granted_at, u.since),
-               u.last_used_at, u.address, coalesce(u.is_live, false)
+               u.last_used_at, u.address, coalesce(u.is_live, false), c.client_id IS NOT NULL,
+        """, clientColumns,
+        """
           FROM given g FULL JOIN used u ON u.client_id = g.client_id
+          LEFT JOIN clients c ON c.application_id = $1 AND c.client_id = coalesce(g.client_id, u.client_id)
          ORDER BY 1
         """)
 
     package func grants(of uid: UUID, application: Application.ID) async throws -> [ClientGrant] {
         try await run(Self.selectGrants, [.application(application), .uuid(uid)]).decoded { row in
-            ClientGrant(
+            var grant = ClientGrant(
                 clientID: try row.next(), scopes: try row.next(), resources: try row.next(), grantedAt: try row.next(),
                 lastUsedAt: try row.next(), lastAddress: try row.next(), isInUse: try row.next())
+            if try row.next(Bool.self) { grant.stored = try row.nextStoredClient() }
+            return grant
         }
     }
 
@@ -80,8 +85,17 @@ extension SQLStore: GrantStore {
          WHERE application_id = $1 AND uid = $2 AND client_id = $3 AND redeemed_at IS NULL
         """)
 
+    private static let deleteDevices = Statement(
+        .write,
+        """
+        DELETE FROM handoffs
+         WHERE application_id = $1 AND uid = $2 AND client_id = $3 AND kind = 'device' AND state = 'confirmed'
+        """)
+
     package func deleteCodes(of uid: UUID, to client: String, application: Application.ID) async throws {
-        try await write(Self.deleteCodes, [.application(application), .uuid(uid), .text(client)])
+        let binds: [Bind] = [.application(application), .uuid(uid), .text(client)]
+        try await write(Self.deleteCodes, binds)
+        try await write(Self.deleteDevices, binds)
     }
 
     private static let deleteConsent = Statement(

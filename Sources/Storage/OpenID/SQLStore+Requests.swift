@@ -62,15 +62,15 @@ extension SQLStore {
         .read,
         """
         SELECT hash, issuer, sealed FROM authorization_requests
-         WHERE application_id = $1 AND browser_hash = $2 AND issuer = $3 AND expires_at > now()
+         WHERE application_id = $1 AND browser_hash = $2 AND issuer = ANY($3) AND expires_at > now()
          ORDER BY created_at DESC, hash
          LIMIT 1
         """)
 
     package func newestRequest(
-        of browser: [UInt8], at issuer: String, application: Application.ID
+        of browser: [UInt8], at issuers: [String], application: Application.ID
     ) async throws -> String? {
-        let rows = try await run(Self.newestRequest, [.application(application), .bytes(browser), .text(issuer)])
+        let rows = try await run(Self.newestRequest, [.application(application), .bytes(browser), .texts(issuers)])
         guard var row = rows.first else { return nil }
         return try row.nextRequest(row.next(), of: browser, application: application, by: sealing).id
     }
@@ -172,6 +172,7 @@ extension Row {
         var session = BrowserSession(id: id, uid: try next(), age: try next())
         session.absorbed = try next()
         session.isGuest = try next()
+        (session.isBorrowed, session.isOfApp) = (try next(), try next())
         session.needsNewPassword = try next()
         let (authenticatedAt, provider, providerUid) = (
             try next(Date.self), try next(String?.self) ?? "", try next(String?.self) ?? ""

@@ -90,7 +90,7 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
             RETURNING r.state_hash
         )
         SELECT EXISTS (SELECT 1 FROM redeemed), coalesce(flow.redeemed_at < now() - $3::interval, false),
-               s.id, s.uid, flow.redirect_uri, flow.app_state, flow.code_challenge, flow.provider,
+               s.id, s.uid, s.is_borrowed, flow.redirect_uri, flow.app_state, flow.code_challenge, flow.provider,
                flow.sealed_evidence, flow.state_hash
           FROM flow LEFT JOIN sessions s ON s.application_id = $1 AND s.id = flow.session_id
         """)
@@ -109,6 +109,7 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
         let isLateReplay: Bool = try row.next()
         let session: UUID? = try row.next()
         let uid: UUID? = try row.next()
+        let isBorrowed: Bool? = try row.next()
         guard isRedeemed else {
             guard isLateReplay, let session, let uid else { return .refused }
             return .replayed(session: session, of: uid)
@@ -122,7 +123,9 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
             RedeemedFlow(
                 provider: provider, destination: destination,
                 evidence: try JSONDecoder().decode(VerifiedIdentity.self, from: Data(evidence)),
-                source: session.flatMap { session in uid.map { (session, $0) } }))
+                source: session.flatMap { session in
+                    uid.map { RedeemedFlow.Source(session: session, uid: $0, isBorrowed: isBorrowed ?? false) }
+                }))
     }
 
     private static let noteSession = Statement(
@@ -130,6 +133,13 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
 
     package func note(session: UUID, openedBy code: [UInt8], application: Application.ID) async throws {
         try await write(Self.noteSession, [.application(application), .bytes(code), .uuid(session)])
+    }
+
+    private static let borrowSession = Statement(
+        .write, "UPDATE sessions SET is_borrowed = true WHERE application_id = $1 AND id = $2")
+
+    package func borrow(session: UUID, application: Application.ID) async throws {
+        try await write(Self.borrowSession, [.application(application), .uuid(session)])
     }
 }
 

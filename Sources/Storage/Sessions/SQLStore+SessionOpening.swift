@@ -17,7 +17,11 @@ extension SQLStore: SessionOpeningStore {
     package static let openSession = Statement(
         .write, provenIdentity, appSession, openedSession, JoinedUsers.users, ofAccount)
 
-    /// Opens a browser's session in the same way, or proves again the one that this browser has of the account.
+    /// Opens a browser's session in the same way, or proves again the one that this browser has of the account, which is
+    /// then no longer borrowed.
+    ///
+    /// A session that another device opens is borrowed; one that the browser has and in which something was proven stays as
+    /// it is.
     ///
     /// It replaces the cookie for all sessions of the browser; an expired one of the same account leaves the browser.
     /// The same call again finds the session under the new cookie. If both run at once, they conflict by the id of the
@@ -65,39 +69,47 @@ extension SQLStore: SessionOpeningStore {
 
     private static let browserSession: StaticString = """
         ), previous AS MATERIALIZED (
-            SELECT id FROM sessions
+            SELECT id, is_borrowed FROM sessions
              WHERE application_id = $1 AND browser_hash IN ($22, $23) AND uid = $2 AND ended_at IS NULL
                AND expires_at > now() AND (idle IS NULL OR last_used_at > now() - idle)
                AND EXISTS (SELECT 1 FROM identity)
              ORDER BY id
              LIMIT 1
                FOR UPDATE
+        ), kept AS (
+            UPDATE sessions s SET browser_hash = $22, last_used_at = clock.now
+              FROM previous, (SELECT now() AS now) AS clock
+             WHERE s.application_id = $1 AND s.id = previous.id AND $26 AND NOT previous.is_borrowed
+            RETURNING s.id, s.authenticated_at, s.expires_at, s.kind
         ), proven AS (
             UPDATE sessions s
                SET identity_id = identity.id, methods = $5, device = $6, address = $7,
                    expires_at = now() + $8::interval,
                    authenticated_at = least(coalesce($17, clock.now), clock.now), browser_hash = $22, idle = $24,
-                   last_used_at = clock.now
+                   last_used_at = clock.now, is_borrowed = $26
               FROM previous, identity, (SELECT now() AS now) AS clock
-             WHERE s.application_id = $1 AND s.id = previous.id
+             WHERE s.application_id = $1 AND s.id = previous.id AND (previous.is_borrowed OR NOT $26)
             RETURNING s.id, s.authenticated_at, s.expires_at, s.kind
         ), opened AS (
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, authenticated_at, kind,
-                    browser_hash, idle, last_used_at)
+                    browser_hash, idle, last_used_at, is_borrowed)
             SELECT $1, CASE WHEN EXISTS (SELECT 1 FROM sessions WHERE application_id = $1 AND id = $25) THEN $4
                             ELSE $25 END,
                    account.uid, identity.id, $5, $6, $7, now() + $8::interval, least(coalesce($17, now()), now()),
-                   'browser', $22, $24, now()
+                   'browser', $22, $24, now(), $26
               FROM account, identity
              WHERE NOT EXISTS (SELECT 1 FROM previous)
             RETURNING id, authenticated_at, expires_at, kind
         ), session AS MATERIALIZED (
+            SELECT id, authenticated_at, expires_at, kind FROM kept
+            UNION ALL
             SELECT id, authenticated_at, expires_at, kind FROM proven
             UNION ALL
             SELECT id, authenticated_at, expires_at, kind FROM opened
         ), followed AS (
-            UPDATE sessions s SET identity_id = $3, methods = $5, authenticated_at = proven.authenticated_at
+            UPDATE sessions s
+               SET identity_id = $3, methods = $5, authenticated_at = proven.authenticated_at, is_borrowed = $26
               FROM proven
              WHERE s.application_id = $1 AND s.parent_id = proven.id AND s.ended_at IS NULL
         ), replaced AS (
@@ -158,7 +170,7 @@ extension SQLStore: SessionOpeningStore {
                     .timestamp(session.authenticatedAt), .bool(session.provesIdentity),
                     .texts(session.evidence.proven.compactMap(\.email?.value)), .uuid(session.continues),
                     .bool(identity.isQuarantined),
-                ] + (cookie.map { $0.binds + [.uuid($0.session)] } ?? []))
+                ] + (cookie.map { $0.binds + [.uuid($0.session), .bool(session.isBorrowed)] } ?? []))
         let user = try row.nextUser()
         let providerUid: String = try row.next()
         let identityCreatedAt: Date = try row.next()

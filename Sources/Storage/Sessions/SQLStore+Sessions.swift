@@ -19,7 +19,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
         """
         WITH presented AS MATERIALIZED (
             SELECT t.session_id, s.uid, s.identity_id, s.methods, s.authenticated_at, s.expires_at, s.generation,
-                   t.scopes, t.resources, t.claims, t.token_claims, t.issuer, t.scopes IS NULL OR (
+                   s.is_borrowed, t.scopes, t.resources, t.claims, t.token_claims, t.issuer, t.scopes IS NULL OR (
         """, suitsTarget,
         """
                    ) AS is_suitable
@@ -79,7 +79,8 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
                (SELECT d.address FROM addresses d
                  WHERE d.application_id = $1 AND d.uid = p.uid AND d.kind = 'phone'
                  ORDER BY d.verified_at, d.address LIMIT 1),
-               i.profile::text, p.scopes, p.resources, p.claims, i.is_guest, p.token_claims, p.is_suitable,
+               i.profile::text, p.scopes, p.resources, p.claims, i.is_guest, p.is_borrowed, p.token_claims,
+               p.is_suitable,
         """, accountColumns,
         """
           FROM presented p
@@ -91,20 +92,20 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
         """)
 
     package func rotate(_ rotation: Rotation, application: Application.ID) async throws -> RefreshOutcome {
-        let logoutURI = rotation.client.flatMap { subscriptions.logoutURIs(of: application)[$0.id] }
         let rows = try await run(
             Self.rotate,
             [
                 .application(application), .bytes(rotation.presented), .bytes(rotation.successor),
                 .bytes(rotation.afterSuccessor), .interval(rotation.reuseInterval), .interval(rotation.lifetime),
                 .interval(rotation.recovery), .text(rotation.client?.id), .text(rotation.client?.issuer),
-                .text(logoutURI.map(LogoutDelivery.lane)),
+                .text(rotation.logoutLane),
             ] + rotation.target.binds)
         guard var row = rows.first else { return .refused }
         let isReuse: Bool = try row.next()
         _ = try row.next(Int.self)
         var grant = try row.nextGrant()
         grant.clientScope = try row.nextClientScope()
+        grant.isBorrowed = try row.next()
         let tokenClaims = try row.next([String]?.self) ?? []
         grant.clientScope?.tokenClaims = tokenClaims
         let isSuitable: Bool = try row.next()
@@ -114,20 +115,25 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
         }
         if isReuse {
             onChange(.revoked(SessionRevocation(of: grant.sessionID, application: application)))
-            if logoutURI != nil { onChange(.queued) }
+            if rotation.logoutLane != nil { onChange(.queued) }
+            let ended = EndedSession(id: grant.sessionID, uid: grant.uid, isParent: true)
+            try await endThose(under: [ended], because: .refreshReused, application: application)
         }
         guard !isReuse else { return .reused }
         guard let scope = grant.clientScope, !isSuitable else { return .succeeded(grant) }
-        return .unsuitable(scopes: scope.scopes, resources: scope.resources)
+        return .unsuitable(scope, isBorrowed: grant.isBorrowed)
     }
 
     /// Whether a client's token with the columns `scopes` and `resources` allows what the client asks for
-    /// (`TokenTarget`).
+    /// (`TokenTarget`), in a session with the column `is_borrowed`.
+    ///
+    /// A borrowed session gives no token that opens further ones (`StandardScope.lending`).
     static let suitsTarget: StaticString = """
         $11::text[] <@ scopes
         AND EXISTS (
             SELECT 1 FROM unnest($13::text[], $14::text[]) AS target (resource, scope)
              WHERE target.scope = ANY (scopes) AND ($11 = '{}' OR target.scope = ANY ($11))
+               AND NOT (is_borrowed AND target.scope IN ('native', 'qr', 'blitz_qr_auth'))
                AND (target.resource = ANY (resources) OR target.resource = '' AND $12::text IS NULL)
                AND CASE WHEN $12::text IS NULL
                         THEN NOT EXISTS (SELECT 1 FROM unnest(resources) AS other
@@ -145,9 +151,11 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
     private static let selectSessions = Statement(
         .read,
         """
-        SELECT s.id, s.device, s.address, s.created_at, coalesce(greatest(t.last_seen_at, s.last_used_at), s.created_at),
-               s.kind, s.client_id, s.parent_id
+        SELECT s.id, CASE WHEN c.device_type IS NULL THEN s.device ELSE c.device_name END, s.address, s.created_at,
+               coalesce(greatest(t.last_seen_at, s.last_used_at), s.created_at), s.kind, s.client_id,
+               CASE WHEN s.kind = 'client' THEN s.parent_id END, c.device_type
           FROM sessions s
+          LEFT JOIN clients c ON c.application_id = $1 AND c.client_id = s.client_id
           LEFT JOIN LATERAL (
                SELECT created_at AS last_seen_at, expires_at AS refreshable_until
                  FROM refresh_tokens
@@ -162,10 +170,12 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
 
     package func sessions(of uid: UUID, application: Application.ID) async throws -> [ListedSession] {
         try await run(Self.selectSessions, [.application(application), .uuid(uid)]).decoded { row in
-            ListedSession(
+            var session = ListedSession(
                 id: try row.next(), device: try row.next(), address: try row.next(), createdAt: try row.next(),
                 lastSeenAt: try row.next(), kind: SessionKind(rawValue: try row.next()) ?? .api,
                 client: try row.next(), browser: try row.next())
+            session.deviceType = try row.next()
+            return session
         }
     }
 
