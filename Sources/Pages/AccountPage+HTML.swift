@@ -92,7 +92,8 @@ extension AccountPage.Session {
 extension AccountPage.App {
     fileprivate func values(in language: PageLanguage, text: (String) -> String) -> [String: Any] {
         [
-            "id": id, "app": name.bounded, "given": language.text(of: grantedAt), "isAllowed": isAllowed,
+            "id": id, "app": name.bounded, "device": device?.bounded ?? false, "given": language.text(of: grantedAt),
+            "isAllowed": isAllowed,
             "used": lastUsedAt.map(language.text(ofTime:)) ?? false, "place": lastAddress ?? false,
             "scopes": scopes.prefix(AccountPage.longestList).map { scope in
                 switch scope {

@@ -90,6 +90,8 @@ package struct AccountPage: Sendable {
         package let lastAddress: String?
         /// Whether the person has allowed it what it may do, instead of only using it.
         package var isAllowed = true
+        /// The device on which the app is installed, if the entry is of one.
+        package var device: String?
 
         package init(
             id: String, name: String, scopes: [StepPage.Scope], grantedAt: Date, lastUsedAt: Date?, lastAddress: String?

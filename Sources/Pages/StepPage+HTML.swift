@@ -22,6 +22,10 @@ extension StepPage.Step {
         case .accounts: "accounts"
         case .confirm: "confirm"
         case .consent: "consent"
+        case .qr: "qr"
+        case .qrOpen: "qr-open"
+        case .device: "device"
+        case .deviceConfirm: "device-confirm"
         case .link: "link"
         case .conflict: "conflict"
         case .merge: "merge"
@@ -46,6 +50,7 @@ extension StepPage {
         let html = templates?.render(step.template, values) ?? ""
         var permissions: Page.Permissions = .form
         if case .formPost = step { permissions = [.script, .formElsewhere] }
+        if case .qr = step { permissions = [.script, .form] }
         var image: String?
         if case .consent(let consent) = step { image = consent.logo }
         return Page(
@@ -149,22 +154,21 @@ extension StepPage {
                 values(of: account).merging(["isFirst": number == 0]) { $1 }
             }
             return ["accounts": shown, "hasSeveral": accounts.count > 1]
-        case .confirm(let account): return values(of: account)
+        case .confirm(let account, let former):
+            let owner: [String: Any] = ["hasFormer": former != nil, "former": former?.name ?? false as Any]
+            return values(of: account).merging(owner) { $1 }
         case .consent(let consent):
-            let scopes = consent.scopes.map { scope -> [String: Any] in
-                switch scope {
-                case .resource(let text): ["text": text]
-                case .standard(let name, let value):
-                    [
-                        "text": templates?.render("scope.\(name)", [:]) ?? name,
-                        "value": value.map { $0 as Any } ?? false,
-                    ]
-                }
-            }
             var values = values(of: consent.account).merging(
-                ["host": consent.host, "isForeign": consent.isForeign, "scopes": scopes]) { $1 }
+                [
+                    "host": consent.host, "isForeign": consent.isForeign, "isUnverified": consent.isUnverified,
+                    "scopes": self.values(of: consent.scopes),
+                ]) { $1 }
             (values["logo"], values["policy"], values["terms"]) = (consent.logo, consent.policy, consent.terms)
             return values
+        case .qr(let code): return values(of: code)
+        case .qrOpen(let links): return values(of: links)
+        case .device(let userCode): return userCode.map { ["userCode": $0] } ?? [:]
+        case .deviceConfirm(let device): return values(of: device)
         case .link(let link): return values(of: link)
         case .conflict(let conflict, let account):
             return values(of: account).merging(values(of: conflict)) { $1 }
@@ -214,6 +218,7 @@ extension StepPage {
         values["signIn"] = link(to: "signin")
         if ways.offersSignUp { values["signUp"] = link(to: "signup") }
         values["joining"] = ways.joining
+        values["offersQRCode"] = ways.offersQRCode
         values["hasProviders"] = !ways.providers.isEmpty
         values["providers"] = ways.providers.map { provider in
             ["name": provider.name, "displayName": provider.displayName, "url": provider.url]
@@ -227,5 +232,18 @@ extension StepPage {
         values["name"] = account.name ?? account.address
         values["address"] = account.name == nil ? nil : account.address
         return values
+    }
+
+    func values(of scopes: [Scope]) -> [[String: Any]] {
+        scopes.map { scope in
+            switch scope {
+            case .resource(let text): ["text": text]
+            case .standard(let name, let value):
+                [
+                    "text": templates?.render("scope.\(name)", [:]) ?? name,
+                    "value": value.map { $0 as Any } ?? false,
+                ]
+            }
+        }
     }
 }

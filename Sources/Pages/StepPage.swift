@@ -22,8 +22,14 @@ package struct StepPage: Sendable {
         /// The account is being deleted, and can be restored until the date.
         case restore(until: Date)
         case accounts([Account])
-        case confirm(Account)
+        case confirm(Account, former: FormerOwner? = nil)
         case consent(Consent)
+        case qr(QR)
+        /// Where a code leads in the browser of a phone, which cannot answer it.
+        case qrOpen([AppLink])
+        /// Asks for the code that a device shows; with what is filled in.
+        case device(userCode: String?)
+        case deviceConfirm(Device)
         case link(Link)
         /// The account that is signed in wants an identity that another one has.
         case conflict(Conflict, Account)
@@ -63,6 +69,8 @@ package struct StepPage: Sendable {
         package var isRemembered = false
         /// Whether the person came from the page of the browser's accounts.
         package var canGoBack = false
+        /// Whether the page leads to the one with a code that a phone confirms.
+        package var offersQRCode = false
         /// Whether the page has a link to open an account, and one to choose a new password.
         package var offersSignUp = false
         package var offersReset = false
@@ -94,6 +102,14 @@ package struct StepPage: Sendable {
         }
     }
 
+    /// The other account that has signed in on the app's installation.
+    package struct FormerOwner: Sendable {
+        /// A name by which its owner is recognised.
+        package let name: String?
+
+        package init(name: String?) { self.name = name }
+    }
+
     /// What a client asks for.
     package struct Consent: Sendable {
         package let account: Account
@@ -101,6 +117,8 @@ package struct StepPage: Sendable {
         package let host: String
         /// Whether the client is not the operator's own.
         package let isForeign: Bool
+        /// Whether the client has registered itself, so that nobody has checked its name.
+        package var isUnverified = false
         package let scopes: [Scope]
         /// The URLs of the client's picture, its privacy policy and its terms of service.
         package var logo, policy, terms: String?
@@ -136,7 +154,7 @@ package struct StepPage: Sendable {
 
     /// What a page says is done.
     package enum Done: String, Sendable, CaseIterable {
-        case resetSent, verified, passwordSet, reviewed
+        case resetSent, verified, passwordSet, reviewed, deviceAllowed, deviceDenied
     }
 
     /// Why a form was refused.

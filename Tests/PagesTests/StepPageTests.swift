@@ -30,6 +30,19 @@ struct StepPageTests {
         return StepPage.Merge(choices: choices, undoUntil: Date(timeIntervalSince1970: 1_795_000_000))
     }
 
+    private static let codes: [StepPage.Step] = StepPage.QR.State.allCases.map { state in
+        var code = StepPage.QR(state, url: "https://a.example/qr?code=\(hostile)")
+        (code.number, code.isNumberShown, code.account) = (42, state == .scanned, account)
+        (code.isKnown, code.asksToRemember) = (true, true)
+        return .qr(code)
+    }
+
+    private static let unverified: StepPage.Consent = {
+        var consent = StepPage.Consent(account: account, host: hostile, isForeign: true, scopes: [.resource(hostile)])
+        consent.isUnverified = true
+        return consent
+    }()
+
     private static let steps: [StepPage.Step] =
         [
             .signIn(ways), .signUp(ways), .secondProof(ways), .secondProof(.init()), .forgot(hostile),
@@ -43,7 +56,10 @@ struct StepPageTests {
                 StepPage.Consent(
                     account: account, host: hostile, isForeign: true,
                     scopes: [.standard("email", value: hostile), .standard("openid", value: nil), .resource(hostile)])),
-            .link(.init(provider: hostile, proof: .mail)), .link(.init(provider: hostile, proof: .phone)),
+            .device(userCode: hostile), .device(userCode: nil), .deviceConfirm(device(isForeign: true)),
+            .deviceConfirm(device(isForeign: false)), .done(.deviceAllowed, next: nil), .done(.deviceDenied, next: nil),
+            .consent(unverified), .link(.init(provider: hostile, proof: .mail)),
+            .link(.init(provider: hostile, proof: .phone)),
             .link(.init(provider: hostile, proof: .elsewhere(name: "google", url: "https://a.example/\(hostile)"))),
             .conflict(.init(provider: hostile, rule: "identity.in-use", canMerge: true, isOfGuest: true), account),
             .conflict(.init(provider: hostile, rule: "address.in-use", canMerge: true, isOfGuest: false), account),
@@ -59,7 +75,16 @@ struct StepPageTests {
             ]),
             .done(.verified, next: nil), .done(.passwordSet, next: nil), .done(.reviewed, next: nil),
             .error(reason: "request_over", url: "https://a.example/\(hostile)"),
-        ] + sections.map { .account($0) }
+            .qrOpen([.init(.ios, url: "https://a.example/\(hostile)")]), .qrOpen([]),
+        ] + codes + sections.map { .account($0) }
+
+    private static func device(isForeign: Bool) -> StepPage.Device {
+        var device = StepPage.Device(
+            account: account, userCode: hostile, client: hostile, isForeign: isForeign,
+            scopes: [.standard("email", value: hostile), .resource(hostile)], address: hostile)
+        if isForeign { (device.place, device.policy, device.terms) = (hostile, "https://a.example/p", nil) }
+        return device
+    }
 
     private static let sections: [AccountPage] = {
         let (time, code) = (
@@ -159,7 +184,7 @@ struct StepPageTests {
         }
     }
 
-    @Test func `no page loads anything, and only the answer's form runs a script`() throws {
+    @Test func `no page loads anything, and only the answer's form and the code's page run a script`() throws {
         for step in Self.steps {
             let page = Self.page(step, in: .en).page
             let policy = page.contentSecurityPolicy
@@ -169,6 +194,11 @@ struct StepPageTests {
             #expect(!page.html.contains(/\s(src|on\w+|style)=/) && !page.html.contains(/<(img|iframe)\b/))
             // Without an icon, browsers ask for one.
             #expect(page.html.matches(of: /<link\b[^>]*>/).map(\.output) == ["<link rel=\"icon\" href=\"data:,\">"])
+            if case .qr = step {
+                #expect(policy.contains("form-action 'self'") && policy.contains("script-src 'nonce-"), "\(step.name)")
+                #expect(policy.contains("connect-src 'self'"))
+                continue
+            }
             guard case .formPost = step else {
                 #expect(policy.contains("form-action 'self'") && policy.contains("script-src 'none'"), "\(step.name)")
                 continue
@@ -313,5 +343,30 @@ struct StepPageTests {
         #expect(text(.init(code: "SECOND_PROOF_REQUIRED", rule: "number.idle")).contains("new owner"))
         #expect(text(.init(code: "INVALID_CREDENTIALS", rule: "unknown")) == texts["problem.INVALID_CREDENTIALS"])
         #expect(text(.init(code: "SOMETHING")) == texts["problem.other"])
+    }
+
+    @Test(arguments: StepPage.QR.State.allCases, PageLanguage.allCases)
+    func `the page with a code shows what its state needs alone`(state: StepPage.QR.State, language: PageLanguage) {
+        var code = StepPage.QR(state, url: "https://a.example/qr?code=c0de")
+        (code.number, code.account, code.asksToRemember) = (42, Self.account, true)
+        func html(_ change: (inout StepPage) -> Void = { _ in }) -> String {
+            var page = StepPage(.qr(code), in: language, of: "Demo")
+            page.formToken = "token"
+            change(&page)
+            return page.page.html
+        }
+        let shown = html()
+        #expect(shown.contains("<main data-step=\"qr\" data-state=\"\(state.rawValue)\""))
+        #expect(shown.contains("<svg") == (state == .waiting) && shown.contains("code=c0de") == (state == .waiting))
+        #expect(shown.contains("<strong id=\"number\">42<") == (state == .scanned))
+        #expect(shown.contains("value=\"finish\"") == (state == .confirmed))
+        #expect(shown.contains("a@b.example") == (state == .confirmed))
+        let isOver = [.refused, .expired, .used].contains(state)
+        #expect(shown.contains("value=\"again\"") == isOver && shown.contains("<script") == !isOver)
+        #expect(shown.contains("http-equiv=\"refresh\"") == [.waiting, .scanned].contains(state))
+        #expect(shown.contains("value=\"back\"") && !shown.contains(" data-submit>"))
+        code.isKnown = true
+        #expect(html().contains(" data-submit>") == (state == .confirmed))
+        #expect(!html { $0.problem = .init(code: "QR_EXPIRED") }.contains(" data-submit>"), "it would never end")
     }
 }
