@@ -32,17 +32,27 @@ package struct HTTPAPI: Sendable {
     ) {
         let operations = Operations(useCases, openID: openID)
         let oauth = OAuthMetrics()
+        let scans = QROperations(signIn: openID.qrSignIn)
+        let clients = OAuthOperations(useCases: openID, limits: useCases.limits, metrics: oauth)
         let steps = StepOperations(
             authorization: openID.authorization, steps: openID.steps, refusals: useCases.refusals)
         let links = MailedLinkOperations(links: openID.mailedLinks, refusals: useCases.refusals)
-        let accounts = AccountPageOperations(pages: openID.accountPages, refusals: useCases.refusals)
+        let accounts = AccountPageOperations(
+            pages: openID.accountPages, native: openID.native, refusals: useCases.refusals)
         let documented =
             APIRoutes(operations: operations, installed: installed).endpoints
-            + OAuthRoutes(operations: OAuthOperations(useCases: openID, limits: useCases.limits, metrics: oauth))
-            .endpoints
+            + Issuer.Place.allCases.flatMap { OAuthRoutes(operations: clients, place: $0).endpoints }
+            + Issuer.Place.allCases.flatMap {
+                RegistrationRoutes(
+                    operations: RegistrationOperations(registration: openID.registration), place: $0
+                ).endpoints
+            }
             + StepRoutes(operations: steps).endpoints + MailedLinkRoutes(operations: links).endpoints
             + AccountPageRoutes(operations: accounts).endpoints
-            + ServerRoutes(keys: keys, health: health, metrics: metrics, gauges: gauges + oauth.gauges).endpoints
+            + QRRoutes(operations: scans).endpoints + BlitzQRRoutes(operations: scans).endpoints
+            + ServerRoutes(
+                keys: keys, health: health, metrics: metrics, gauges: gauges + oauth.gauges + openID.handoffGauges
+            ).endpoints
         let start = inbox.map { _ in
             StartOperations(guests: openID.guestVisits, signIn: operations.providers.guestSignIn(of: installed))
         }
@@ -50,8 +60,8 @@ package struct HTTPAPI: Sendable {
             documented + [.document(of: documented)] + StartRoutes(development: start).endpoints
             + PageRoutes(inbox: inbox).endpoints
         services = EndpointResponder.Services(
-            authentication: useCases.authentication, limits: useCases.limits, hashing: useCases.hashing,
-            refusals: useCases.refusals)
+            authentication: useCases.authentication, scanners: openID.qrBearers, limits: useCases.limits,
+            hashing: useCases.hashing, refusals: useCases.refusals)
         self.site = site
         self.metrics = metrics
     }

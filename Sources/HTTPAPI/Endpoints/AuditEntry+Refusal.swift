@@ -28,7 +28,7 @@ extension AuditEntry {
         case .limitReached(_, let refusal): (.limitReached, refusal.rule)
         case .identityTemporarilyLocked: (.identityTemporarilyLocked, nil)
         case .unverifiedIdentity: (.unverifiedIdentity, nil)
-        case .invalidToken: (.invalidToken, nil)
+        case .invalidToken, .expiredToken: (.invalidToken, nil)
         case .insufficientScope: (.insufficientScope, nil)
         case .invalidRefreshToken: (.invalidRefreshToken, nil)
         case .invalidState: (.invalidState, nil)

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
+internal import OpenID
 internal import ProviderKit
 
 /// A route: an operation at a method and path, with the format of its request and response.
@@ -81,6 +82,18 @@ extension Operation {
     }
 }
 
+extension Operation {
+    /// Serves the operation at an endpoint of one of the application's issuers, or at a path below it.
+    func at(
+        _ method: HTTPRequest.Method, _ endpoint: Issuer.Endpoint, of place: Issuer.Place, below suffix: String = "",
+        _ summary: String, takes: RequestShape<Input>, returns: ResponseShape<Output>, answersHEAD: Bool = true
+    ) -> Endpoint {
+        at(
+            method, below: place.path(of: endpoint), suffix, summary, takes: takes.at(place), returns: returns,
+            answersHEAD: answersHEAD)
+    }
+}
+
 extension Endpoint {
     /// An endpoint for a document, page or health check that anyone may read and that needs no database.
     static func open(
@@ -101,8 +114,10 @@ extension Endpoint {
         return own.count == sent.count && zip(own, sent).allSatisfy { $0.hasPrefix("{") || $0.hasSameBytes(as: $1) }
     }
 
-    /// - Throws: 404 for an endpoint of the OpenID provider if the application is none.
+    /// - Throws: 404 for an endpoint of the OpenID provider if the application has no such issuer, or not the endpoint.
     func requireProvider(in scope: RequestScope?) throws {
-        if takes.isOfOpenID, scope?.application.openID == nil { throw APIError.nothingHere }
+        guard !takes.isOfOpenID || scope?.application.issuer(at: takes.place).map(takes.isServed) == true else {
+            throw APIError.nothingHere
+        }
     }
 }

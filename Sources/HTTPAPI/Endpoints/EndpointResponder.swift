@@ -3,6 +3,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
+internal import OpenID
 internal import ProviderKit
 
 /// Serves one endpoint: runs the checks in the order of docs/api.md, then the operation.
@@ -15,6 +16,7 @@ struct EndpointResponder: HTTPResponder {
     /// The services that check requests before the operation runs.
     struct Services: Sendable {
         let authentication: BearerAuthentication
+        let scanners: QRBearers
         let limits: any RateLimiting
         let hashing: any PasswordHashing
         let refusals: RefusalAudit
@@ -35,14 +37,16 @@ struct EndpointResponder: HTTPResponder {
         let client = try await client(of: scope, hashing: operation.hashesPassword, on: context.channel)
         defer { client.hashingPlace.map(services.hashing.giveBack) }
         try await spend(operation.limit, by: client, in: application)
-        let principal = try await principal(of: request, in: application)
+        let principal = try await principal(of: request, in: scope.application)
         do {
             if let principal, endpoint.guards.access == .recent {
                 try await services.authentication.requireRecent(principal)
             }
             var response = try await operation.run(
-                OperationContext(scope: scope, client: client, optionalPrincipal: principal, request: incoming))
-            if endpoint.takes.isAtIssuer, let issuer = scope.application.openID {
+                OperationContext(
+                    scope: scope, client: client, optionalPrincipal: principal, request: incoming,
+                    place: endpoint.takes.place))
+            if endpoint.takes.isAtIssuer, let issuer = scope.application.issuer(at: endpoint.takes.place) {
                 issuer.keepLanguage(chosenBy: incoming, at: endpoint.path, in: &response)
             }
             return response
@@ -75,14 +79,17 @@ struct EndpointResponder: HTTPResponder {
         }
     }
 
-    private func principal(of request: Request, in application: Accounts.Application) async throws -> Principal? {
+    private func principal(of request: Request, in served: ServedApplication) async throws -> Principal? {
         guard endpoint.guards.access != .open else { return nil }
         if endpoint.guards.access == .optionalBearer, request.headers[.authorization] == nil { return nil }
         guard let token = request.headers[.authorization].flatMap(Self.bearer) else {
             throw APIError(.invalidToken, "Authorization: Bearer is missing")
         }
+        if endpoint.guards.access == .scanner, let issuer = served.openID {
+            return try await services.scanners.principal(presenting: token, at: issuer)
+        }
         return try await services.authentication.principal(
-            presenting: token, in: application, admittingFormerGuests: endpoint.guards.admitsFormerGuests)
+            presenting: token, in: served.application, admittingFormerGuests: endpoint.guards.admitsFormerGuests)
     }
 
     /// The token of a `Bearer` header (RFC 6750, 2.1); the scheme is not case-sensitive (RFC 9110, 11.1).

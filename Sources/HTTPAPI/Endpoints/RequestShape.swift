@@ -3,6 +3,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import OpenID
 internal import ProviderKit
 
 /// The parts of a request that an input can be read from.
@@ -75,6 +76,10 @@ struct TakenRequest: Sendable {
     var isForBrowsers = false
     /// Whether the route belongs to the OpenID provider, so that an application without one does not have it.
     var isOfOpenID = false
+    /// The issuer that the route is an endpoint of; an application that has no such issuer does not have the route.
+    var place = Issuer.Place.plain
+    /// Whether a provider has the route, which may depend on its settings.
+    var isServed: @Sendable (Issuer) -> Bool = { _ in true }
     /// Whether the route reads cookies of the OpenID issuer's host, so that it is served at the issuer's origin only.
     var isAtIssuer = false
     /// The pages whose scripts may call the route.
@@ -112,6 +117,15 @@ struct RequestShape<Input: Sendable>: Sendable {
     ) -> Self {
         var shape = browser(method, parameters, read)
         (shape.taken.isOfOpenID, shape.taken.isAtIssuer, shape.taken.origins) = (true, true, .none)
+        return shape
+    }
+}
+
+extension RequestShape {
+    /// The same for an endpoint of one of the application's issuers.
+    func at(_ place: Issuer.Place) -> Self {
+        var shape = self
+        (shape.taken.isOfOpenID, shape.taken.place) = (true, place)
         return shape
     }
 }

@@ -42,7 +42,8 @@ extension APIError {
         case .unverifiedIdentity:
             self.init(.unverifiedIdentity, "The address has not been verified yet; see the mail that was sent to it")
         case .existingIdentity: self.init(.existingIdentity, "This address has an account")
-        case .invalidToken, .accountNotFound, .accountIsLive: self.init(.invalidToken, "The token is not valid")
+        case .invalidToken, .expiredToken, .accountNotFound, .accountIsLive:
+            self.init(.invalidToken, "The token is not valid")
         case .insufficientScope: self.init(.insufficientScope, "The token lacks the scope that this call needs")
         case .invalidRefreshToken: self.init(.invalidRefreshToken, "The refresh token is not valid")
         case .invalidState: self.init(.invalidState, "The state is unknown, expired, used, or of another flow")
@@ -57,6 +58,10 @@ extension APIError {
         case .secondProofRequired(let ticket, let refusal): self.init(.secondProofRequired, refusal, ["ticket": ticket])
         case .foreignProof(let refusal): self.init(.invalidCredentials, refusal)
         case .mergeNotFound: self.init(.notFound, "There is no such merge, or none that can be undone")
+        case .qrNotFound: self.init(.qrNotFound, "There is no such sign-in")
+        case .qrCompleted: self.init(.qrCompleted, "The sign-in was answered already")
+        case .qrExpired: self.init(.qrExpired, "The sign-in has expired; ask for a new code")
+        case .qrWrongNumber: self.init(.qrWrongNumber, "The number is another; ask for a new code")
         case .grantNotFound: self.init(.grantNotFound, "The account has given the client nothing")
         case .sessionNotFound: self.init(.sessionNotFound, "There is no such session")
         case .receiptNotFound: self.init(.notFound, "There is no such receipt")

@@ -36,6 +36,10 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     case httpsRequired = "HTTPS_REQUIRED"
     case insufficientScope = "INSUFFICIENT_SCOPE"
     case grantNotFound = "GRANT_NOT_FOUND"
+    case qrNotFound = "QR_NOT_FOUND"
+    case qrCompleted = "QR_COMPLETED"
+    case qrExpired = "QR_EXPIRED"
+    case qrWrongNumber = "QR_WRONG_NUMBER"
     case `internal` = "INTERNAL"
 
     /// The members of `details` that an error of this code may have.
@@ -59,12 +63,15 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
             400
         case .invalidCredentials, .invalidToken, .invalidRefreshToken: 401
         case .providerDisabled, .unauthorizedRequestOrigin, .unverifiedIdentity, .tokenTooOld, .accountDisabled,
-            .accountDeleted, .secondProofRequired, .insufficientScope:
+            .accountDeleted, .secondProofRequired, .insufficientScope, .qrWrongNumber:
             403
-        case .unsupportedProvider, .unknownApplication, .identityNotFound, .sessionNotFound, .grantNotFound, .notFound:
+        case .unsupportedProvider, .unknownApplication, .identityNotFound, .sessionNotFound, .grantNotFound,
+            .qrNotFound,
+            .notFound:
             404
         case .methodNotAllowed: 405
-        case .existingIdentity, .identityInUse, .lastUsableIdentity, .limitReached: 409
+        case .existingIdentity, .identityInUse, .lastUsableIdentity, .limitReached, .qrCompleted: 409
+        case .qrExpired: 410
         case .payloadTooLarge: 413
         case .unsupportedMediaType: 415
         case .identityTemporarilyLocked, .rateLimited: 429

@@ -58,3 +58,21 @@ package final class OAuthMetrics: Sendable {
         state.withLock { $0.requests[key, default: 0] += 1 }
     }
 }
+
+extension OpenIDUseCases {
+    /// Metrics of sign-ins that another device answers.
+    var handoffGauges: [MetricsPage.Gauge] {
+        [
+            .init(
+                "handoffs_total", type: "counter", help: "Sign-ins that another device answers, by kind and outcome."
+            ) { [handoffs] in
+                handoffs.all.map { key, count in
+                    .init(Double(count), labels: [("kind", key.kind.rawValue), ("outcome", key.outcome.rawValue)])
+                }
+            },
+            .init("handoffs_waiting", help: "Pages that wait until another device answers.") { [waiters] in
+                Double(waiters.count)
+            },
+        ]
+    }
+}

@@ -37,9 +37,10 @@ struct ApplicationLookup {
     /// The path without an application's prefix and the query, also of an unknown application.
     static func ownPath(of request: Request) -> String {
         let path = (request.head.path ?? "/").prefix { $0 != "?" }
-        guard !path.hasPrefix(metadataPath + prefix) else { return metadataPath }
-        guard path.hasPrefix(prefix) else { return String(path) }
-        return String(path.dropFirst(prefix.count).drop { $0 != "/" })
+        for outer in [metadataPath, ""] where path.hasPrefix(outer + prefix) {
+            return outer + path.dropFirst(outer.count + prefix.count).drop { $0 != "/" }
+        }
+        return String(path)
     }
 
     private static func name(byHostOf request: Request, in site: Site) -> String? {

@@ -21,7 +21,9 @@ enum OriginRule {
     ///
     /// `path` is the endpoint's path, because the request may spell the same path in other ways (`//api/v1`).
     static func check(_ request: Request, for path: String, scope: RequestScope) throws {
-        guard path.hasPrefix("/api/"), let origin = request.headers[.origin] else { return }
+        guard path.hasPrefix("/api/") || path.hasPrefix("/blitz/api/"), let origin = request.headers[.origin] else {
+            return
+        }
         guard allows(origin, scope: scope) else { throw refusal }
     }
 

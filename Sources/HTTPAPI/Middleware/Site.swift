@@ -13,12 +13,12 @@ package final class ServedApplication: Sendable {
     package let origins: Set<String>
     /// The recipients of personal data, which exports list.
     package let recipients: [Recipient]
-    /// `nil` if the application is not an OpenID provider.
+    /// The issuer at the application's own URL; `nil` if the application is not an OpenID provider.
     package let openID: Issuer?
+    /// All issuers, with their metadata, which is encoded once.
+    private let issuers: [Issuer.Place: (issuer: Issuer, metadata: [UInt8])]
     /// The body of the response to `GET /auth/providers`, encoded once.
     let providerList: ByteBuffer
-    /// The metadata of the OpenID provider, encoded once; empty if the application is none.
-    let issuerMetadata: [UInt8]
 
     package init(
         application: Application, origins: Set<String>, recipients: [Recipient] = [], openID: OpenIDSettings? = nil
@@ -26,11 +26,20 @@ package final class ServedApplication: Sendable {
         self.application = application
         self.origins = origins
         self.recipients = recipients
-        self.openID = openID.map { Issuer(application: application, settings: $0) }
+        let issuers = openID.map { settings in
+            settings.places.map { Issuer(application: application, settings: settings, at: $0) }
+        }
+        self.issuers = Dictionary(uniqueKeysWithValues: (issuers ?? []).map { ($0.place, ($0, $0.metadata)) })
+        self.openID = self.issuers[.plain]?.issuer
         providerList = ByteBuffer(
             bytes: ProviderList(of: application, pages: openID.map { $0.pages.name ?? application.name }).json)
-        issuerMetadata = self.openID?.metadata ?? []
     }
+
+    /// The issuer at a place; `nil` if the application has none there.
+    func issuer(at place: Issuer.Place) -> Issuer? { issuers[place]?.issuer }
+
+    /// The metadata of the issuer at a place; empty if there is none.
+    func metadata(at place: Issuer.Place) -> [UInt8] { issuers[place]?.metadata ?? [] }
 }
 
 /// The configuration of the HTTP interface.

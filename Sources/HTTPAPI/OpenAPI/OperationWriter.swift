@@ -35,7 +35,7 @@ struct OperationWriter {
         return switch access {
         case .open: .array([])
         case .optionalBearer: .array([.object([:]), bearer])
-        case .bearer, .recent: .array([bearer])
+        case .bearer, .recent, .scanner: .array([bearer])
         }
     }
 

@@ -71,7 +71,9 @@ extension AccountPage.Session {
     fileprivate init(_ session: ListedSession, of account: BrowserAccount, in language: PageLanguage, at issuer: Issuer)
     {
         self.init(
-            id: session.id.text, device: session.device,
+            id: session.id.text,
+            device: session.deviceType.map { session.device ?? DeviceWords.name(ofType: $0, in: language) }
+                ?? UserAgent(session.device).words ?? session.device,
             app: session.client.map { issuer.name(ofClient: $0, in: language) }, address: session.address,
             createdAt: session.createdAt, lastSeenAt: session.lastSeenAt, isCurrent: session.id == account.session.id,
             isOfCurrent: session.browser == account.session.id)
@@ -81,17 +83,24 @@ extension AccountPage.Session {
 extension AccountPage.App {
     fileprivate init(_ grant: ClientGrant, in language: PageLanguage, at issuer: Issuer) {
         self.init(
-            id: grant.clientID, name: issuer.name(ofClient: grant.clientID, in: language),
+            id: grant.clientID, name: grant.client?.name(in: language) ?? grant.clientID,
             scopes: issuer.scopes(
                 Set(grant.scopes ?? []), ofResources: grant.resources ?? [], in: language, value: { _ in nil }),
             grantedAt: grant.grantedAt, lastUsedAt: grant.lastUsedAt, lastAddress: grant.lastAddress)
-        isAllowed = grant.isConsent
+        (isAllowed, device) = (grant.isConsent, grant.client?.instance?.device(in: language))
+    }
+}
+
+extension ClientInstance {
+    /// The device's own name, or what it is.
+    func device(in language: PageLanguage) -> String {
+        deviceName ?? DeviceWords.name(ofType: deviceType, in: language)
     }
 }
 
 extension Issuer {
     /// The name of a client, or its id if it is not configured any more.
     fileprivate func name(ofClient id: String, in language: PageLanguage) -> String {
-        settings.clients[id].map { $0.name(in: language) } ?? id
+        configuredClient(id)?.name(in: language) ?? id
     }
 }

@@ -8,14 +8,22 @@ internal import ProviderKit
 /// The operations of the pages at `/account`.
 struct AccountPageOperations: Sendable {
     let pages: AccountPages
+    let native: NativeSignIn
     let refusals: RefusalAudit
 
-    typealias Output = (answer: AccountAnswer, section: AccountSection, issuer: Issuer)
+    typealias Output = (
+        answer: AccountAnswer, section: AccountSection, issuer: Issuer, arrival: NativeArrival?
+    )
 
+    /// Takes an app's secret that the browser has brought.
     var show: Operation<AccountSection, Output> {
         Operation("accountPage.show", limits: .local) { context, section in
-            let visit = try visit(section, context)
-            return (try await pages.show(visit), section, visit.issuer)
+            let issuer = try context.issuer
+            let browser = issuer.browser(of: context.request)
+            let arrival = try await native.arrive(browser, from: context.client, at: issuer)
+            var visit = try visit(section, in: arrival?.browser ?? browser, context)
+            visit.arrived = arrival?.session
+            return (try await pages.show(visit), section, issuer, arrival)
         }
     }
 
@@ -27,8 +35,10 @@ struct AccountPageOperations: Sendable {
                 input().map { $0.section == .password && $0.form["action"]?.hasSameBytes(as: "save") == true } ?? false
             }
         ) { context, input in
-            let visit = try visit(input.section, context)
-            guard context.request.isFromPage(of: visit.issuer) else { return (.forged, input.section, visit.issuer) }
+            let visit = try visit(input.section, in: context.issuer.browser(of: context.request), context)
+            guard context.request.isFromPage(of: visit.issuer) else {
+                return (.forged, input.section, visit.issuer, nil)
+            }
             let action = AccountAction(input.form, in: input.section) { account in
                 StepPage.confirms(
                     deletion: input.form["word"] ?? "",
@@ -40,15 +50,17 @@ struct AccountPageOperations: Sendable {
                 let principal = page.account.principal(in: visit.issuer.application)
                 await refusals.record(problem, by: principal, context)
             }
-            return (answer, input.section, visit.issuer)
+            return (answer, input.section, visit.issuer, nil)
         }
     }
 
-    private func visit(_ section: AccountSection, _ context: OperationContext) throws -> AccountPages.Visit {
+    private func visit(
+        _ section: AccountSection, in browser: Authorization.Browser, _ context: OperationContext
+    ) throws -> AccountPages.Visit {
         let issuer = try context.issuer
         guard issuer.sections.contains(section) else { throw APIError.nothingHere }
         return AccountPages.Visit(
-            section: section, browser: issuer.browser(of: context.request),
+            section: section, browser: browser,
             lastUsed: issuer.lastUsedAccount(of: context.request), client: context.client, issuer: issuer,
             origin: context.request.origin)
     }

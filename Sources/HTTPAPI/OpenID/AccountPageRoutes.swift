@@ -25,15 +25,21 @@ struct AccountPageRoutes {
             .init("word", help: "The word that confirms the deletion."),
         ]
 
+    /// Apps of Blitz lead people to `/blitz/profile`, to which browsers also send the apps' cookies.
+    private static let paths: KeyValuePairs<String, Issuer.Place> = [
+        "/account": .plain, "/account/{section}": .plain, "/profile": .blitz,
+    ]
+
     var endpoints: [Endpoint] {
-        ["/account", "/account/{section}"].flatMap { path in
+        Self.paths.flatMap { path, place in
             [
                 operations.show.at(
-                    .get, below: "", path, "Shows a section of the person's account",
-                    takes: .issuer(.get) { try $0.section }, returns: .account, answersHEAD: false),
+                    .get, below: place.base, path, "Shows a section of the person's account",
+                    takes: .issuer(.get) { try $0.section }.at(place), returns: .account, answersHEAD: false),
                 operations.submit.at(
-                    .post, below: "", path, "Takes a form of the section",
-                    takes: .issuer(.post, Self.fields) { (try $0.section, try $0.fields()) }, returns: .account),
+                    .post, below: place.base, path, "Takes a form of the section",
+                    takes: .issuer(.post, Self.fields) { (try $0.section, try $0.fields()) }.at(place),
+                    returns: .account),
             ]
         }
     }
@@ -59,9 +65,10 @@ extension ResponseShape<AccountPageOperations.Output> {
                 .init(status: .seeOther, description: "The section, or a page where the person signs in first"),
             ] + .stepErrors, writesError: Response.stepError
         ) { output, context in
-            let (answer, section, issuer) = output
+            let (answer, section, issuer, arrival) = output
             switch answer {
-            case .page(let page): return .account(page, at: issuer, context: context)
+            case .page(let page):
+                return .account(page, at: issuer, context: context).setting(arrival, of: issuer)
             case .reload(let isDone, let cookie):
                 let query: KeyValuePairs<String, String?> = ["done": isDone ? "1" : nil]
                 var response = Response.seeOther((issuer.application.issuer + section.path).addingQuery(query))
@@ -69,7 +76,8 @@ extension ResponseShape<AccountPageOperations.Output> {
                 // A saved language counts from then on.
                 if isDone, section == .language { issuer.dropLanguage(in: &response) }
                 return response
-            case .request(let id, let flow): return .beginning(id, in: flow, at: issuer)
+            case .request(let id, let flow):
+                return .beginning(id, in: flow, at: issuer).setting(arrival, of: issuer)
             case .export(let export, let principal): return .export(export, of: principal, context: context)
             case .deleted(let account, let receipt, let purgeAfter):
                 let language = PageLanguage(

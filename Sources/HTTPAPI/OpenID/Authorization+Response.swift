@@ -5,7 +5,7 @@ internal import OpenID
 internal import Pages
 internal import ProviderKit
 
-extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
+extension ResponseShape<OAuthOperations.Authorized> {
     /// Sends the browser back to the client, or to a page.
     static var authorization: Self {
         Self(
@@ -19,25 +19,31 @@ extension ResponseShape<(answer: Authorization.Answer, issuer: Issuer)> {
             ] + .stepErrors,
             writesError: Response.stepError
         ) { output, context in
-            let (answer, issuer) = output
-            switch answer {
-            case .code, .error, .failure: return .leaving(by: answer, of: issuer, context: context)
-            case .reload(let uri, let client):
-                let url = "\(issuer.application.issuer)/oauth/authorize"
-                return .seeOther(url.addingQuery(["client_id": client, "request_uri": uri]))
-            case .fault(let fault):
-                return .step(.error(reason: fault.rawValue, url: nil), status: .badRequest, context: context)
-            case .page(let request, let provider, let browser, let namesLanguages):
-                var response = Response.beginning(
-                    request + (provider.map { "/with/\($0)" } ?? ""), in: browser, at: issuer)
-                if namesLanguages { issuer.dropLanguage(in: &response) }
-                return response
-            }
+            let (answer, issuer, arrival) = output
+            return Response.authorization(answer, at: issuer, context: context).setting(arrival, of: issuer)
         }
     }
 }
 
 extension Response {
+    fileprivate static func authorization(
+        _ answer: Authorization.Answer, at issuer: Issuer, context: OperationContext
+    ) -> Response {
+        switch answer {
+        case .code, .error, .failure: return .leaving(by: answer, of: issuer, context: context)
+        case .reload(let uri, let client):
+            let url = issuer.url(of: .authorization)
+            return .seeOther(url.addingQuery(["client_id": client, "request_uri": uri]))
+        case .fault(let fault):
+            return .step(.error(reason: fault.rawValue, url: nil), status: .badRequest, context: context)
+        case .page(let request, let provider, let browser, let namesLanguages):
+            var response = Response.beginning(
+                request + (provider.map { "/with/\($0)" } ?? ""), in: browser, at: issuer)
+            if namesLanguages { issuer.dropLanguage(in: &response) }
+            return response
+        }
+    }
+
     /// Sends the browser to the page of a request with the flow cookie, and with a query that chooses the language.
     static func beginning(_ request: String, in flow: String, at issuer: Issuer, query: String? = nil) -> Response {
         var response = Response.seeOther(issuer.page(of: request, query: query))
@@ -64,7 +70,7 @@ extension Response {
         }
         let parameters: KeyValuePairs<String, String?> = [
             "code": code, "error": error?.code.rawValue, "error_description": error?.description,
-            "iss": issuer.application.issuer, "state": address.state,
+            "iss": issuer.url, "state": address.state,
         ]
         if address.mode == .formPost {
             let fields = parameters.compactMap { name, value in value.map { (name: name, value: $0) } }

@@ -1,8 +1,10 @@
 internal import Accounts
+internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import OpenID
 internal import Pages
+internal import ProviderKit
 
 extension Issuer {
     /// The URL of the page of a request.
@@ -15,7 +17,22 @@ extension Issuer {
 extension Issuer {
     /// What the cookies of a request say about its browser.
     func browser(of request: IncomingRequest) -> Authorization.Browser {
-        Authorization.Browser(sessions: request.cookie(cookie("sso")), flow: request.cookie(cookie("browser")))
+        Authorization.Browser(
+            sessions: request.cookie(cookie("sso")), flow: request.cookie(cookie("browser")),
+            nativeSecret: request.cookie(Self.nativeSecret))
+    }
+
+    /// The name of the cookie with which an app signs its account in at a browser that it shows.
+    private static let nativeSecret = "css"
+
+    /// Removes that cookie at each path at which an app may have set it.
+    fileprivate func dropNativeSecret(in response: inout Response) {
+        let base = URLComponents(string: application.issuer)?.path ?? ""
+        let blitz = Place.blitz.base
+        for path in Set([base.isEmpty ? "/" : base, "/", blitz, base + blitz]).sorted() {
+            let cookie = "\(Self.nativeSecret)=; Path=\(path); \(isSecure ? "Secure; " : "")HttpOnly; Max-Age=0"
+            response.headers.append(HTTPField(name: .setCookie, value: cookie))
+        }
     }
 
     /// The id of the session whose account the browser used last at the account pages.
@@ -28,8 +45,9 @@ extension Issuer {
     ///
     /// At the authorization endpoint `lang` is no parameter, so it is ignored.
     func keepLanguage(chosenBy request: IncomingRequest, at path: String, in response: inout Response) {
-        guard request.request.method == .get, path != "/oauth/authorize", let query = try? request.query,
-            let chosen = query["lang"].flatMap(PageLanguage.init)
+        guard request.request.method == .get, let query = try? request.query,
+            let chosen = query["lang"].flatMap(PageLanguage.init),
+            !path.hasSameBytes(as: place.path(of: .authorization))
         else { return }
         response.headers.append(HTTPField(name: .setCookie, value: setCookie("lang", to: chosen.rawValue)))
     }
@@ -53,4 +71,18 @@ extension Issuer {
     }
 
     private var isSecure: Bool { application.issuer.hasPrefix("https:") }
+}
+
+extension Response {
+    /// Sets the cookies of a browser that has brought an app's secret.
+    func setting(_ arrival: NativeArrival?, of issuer: Issuer) -> Response {
+        guard let arrival else { return self }
+        var response = self
+        if let cookie = arrival.cookie {
+            let value = issuer.setCookie("sso", to: cookie.value, for: cookie.lifetime)
+            response.headers.append(HTTPField(name: .setCookie, value: value))
+        }
+        issuer.dropNativeSecret(in: &response)
+        return response
+    }
 }

@@ -5,21 +5,21 @@ internal import ProviderKit
 extension Issuer {
     /// The provider's metadata (OpenID Connect Discovery, 3; RFC 8414, 2), which lists only what the server does.
     var metadata: [UInt8] {
-        func place(_ path: String) -> JSONValue { .string(application.issuer + path) }
+        func place(_ endpoint: Endpoint) -> JSONValue { .string(url(of: endpoint)) }
         func list(_ words: [String]) -> JSONValue { .array(words.map { .string($0) }) }
         let methods = list(["client_secret_basic", "client_secret_post", "private_key_jwt", "none"])
         let algorithms = list(["RS256", "ES256", "EdDSA"])
         let members: [String: JSONValue] = [
-            "issuer": place(""), "authorization_endpoint": place("/oauth/authorize"),
-            "token_endpoint": place("/oauth/token"), "userinfo_endpoint": place("/oauth/userinfo"),
-            "jwks_uri": place("/.well-known/jwks.json"),
-            "pushed_authorization_request_endpoint": place("/oauth/par"),
-            "introspection_endpoint": place("/oauth/introspect"), "revocation_endpoint": place("/oauth/revoke"),
-            "end_session_endpoint": place("/oauth/logout"),
+            "issuer": .string(url), "authorization_endpoint": place(.authorization),
+            "token_endpoint": place(.token), "userinfo_endpoint": place(.userInfo),
+            "jwks_uri": place(.keys),
+            "pushed_authorization_request_endpoint": place(.pushedRequests),
+            "introspection_endpoint": place(.introspection), "revocation_endpoint": place(.revocation),
+            "end_session_endpoint": place(.logout),
             "backchannel_logout_supported": .bool(true), "backchannel_logout_session_supported": .bool(true),
-            "scopes_supported": list(settings.publishedScopes), "response_types_supported": list(["code"]),
+            "scopes_supported": list(scopes), "response_types_supported": list(["code"]),
             "response_modes_supported": list(ReturnAddress.Mode.allCases.map(\.rawValue)),
-            "grant_types_supported": list(OAuthClient.Grant.allCases.map(\.rawValue)),
+            "grant_types_supported": list(grants),
             "subject_types_supported": list(OAuthClient.SubjectType.allCases.map(\.rawValue)),
             "id_token_signing_alg_values_supported": list([application.policy.tokens.algorithm.rawValue]),
             "acr_values_supported": list(["1"]),
@@ -37,9 +37,24 @@ extension Issuer {
             "require_pushed_authorization_requests": .bool(false),
             "authorization_response_iss_parameter_supported": .bool(true),
         ]
-        let links = ["op_policy_uri": settings.pages.privacy, "op_tos_uri": settings.pages.terms]
-            .compactMapValues { $0.map { JSONValue.string($0) } }
+        let links = [
+            "op_policy_uri": settings.pages.privacy, "op_tos_uri": settings.pages.terms,
+            "registration_endpoint": settings.takesRegistrations ? url(of: .registration) : nil,
+            "device_authorization_endpoint": settings.hasDevices ? url(of: .device) : nil,
+        ].compactMapValues { $0.map { JSONValue.string($0) } }
         return members.merging(links) { $1 }.sortedJSON
+    }
+
+    /// The scopes that some client may have; apps of Blitz know `qr` by another name.
+    private var scopes: [String] {
+        settings.publishedScopes.map { place == .blitz && $0 == StandardScope.qr.rawValue ? "blitz_qr_auth" : $0 }
+    }
+
+    /// The grants that some client may have.
+    private var grants: [String] {
+        OAuthClient.Grant.allCases.map(\.rawValue).filter { name in
+            name != OAuthClient.Grant.deviceCode.rawValue || settings.hasDevices
+        }
     }
 
     private static let claims = [

@@ -21,7 +21,7 @@ extension ResponseShape<(answer: Logout.Answer, issuer: Issuer)> {
             let (answer, issuer) = output
             switch answer {
             case .redirect(let uri): return .seeOther(uri)
-            case .reload(let query): return .seeOther("\(issuer.application.issuer)/oauth/logout?\(query)")
+            case .reload(let query): return .seeOther("\(issuer.url(of: .logout))?\(query)")
             case .signedOut(let others): return .step(.signedOut(others: others), context: context)
             case .fault(let fault):
                 return .step(

@@ -5,7 +5,9 @@ internal import ProviderKit
 
 /// What a client has sent to an OAuth endpoint; the operation reads it, so that faults of the form count as failures.
 struct OAuthForm: Sendable {
-    private static let secrets = ["client_secret", "client_assertion", "code", "refresh_token", "access_token"]
+    private static let secrets = [
+        "client_secret", "client_assertion", "code", "device_code", "refresh_token", "access_token",
+    ]
 
     /// The parameters of the form, of which only `resource` may be repeated.
     ///

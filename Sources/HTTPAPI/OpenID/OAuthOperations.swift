@@ -40,19 +40,26 @@ struct OAuthOperations: Sendable {
         }
     }
 
-    var authorize: Operation<BrowserParameters, (answer: Authorization.Answer, issuer: Issuer)> {
+    /// What a browser gets, and what has become of the app's secret that it has brought.
+    typealias Authorized = (answer: Authorization.Answer, issuer: Issuer, arrival: NativeArrival?)
+
+    var authorize: Operation<BrowserParameters, Authorized> {
         Operation("oauth.authorize", limits: .client(.authorize)) { context, sent in
             let issuer = try context.issuer
             let parameters: RequestParameters
-            do { parameters = try sent.parameters() } catch { return (.fault(.invalidRequest), issuer) }
+            do { parameters = try sent.parameters() } catch { return (.fault(.invalidRequest), issuer, nil) }
+            let browser = issuer.browser(of: context.request)
+            // A form is asked for again by a GET.
+            let arrival =
+                sent.form == nil ? try await useCases.native.arrive(browser, from: context.client, at: issuer) : nil
             let answer = try await useCases.authorization.authorize(
-                parameters, asForm: sent.form != nil, in: issuer.browser(of: context.request), at: issuer)
+                parameters, asForm: sent.form != nil, in: arrival?.browser ?? browser, at: issuer)
             metrics.count(answer, in: context.application)
             if case .fault(let fault) = answer { note(fault, of: parameters, at: issuer, context) }
             if case .failure(let cause, _, _) = answer {
                 context.log.error("Request failed", metadata: ["error": "\(cause)"])
             }
-            return (answer, issuer)
+            return (answer, issuer, arrival)
         }
     }
 
@@ -90,12 +97,21 @@ struct OAuthOperations: Sendable {
         }
     }
 
+    var device: Operation<OAuthForm, DeviceGrants.Started> {
+        Operation("oauth.device", limits: .client(.device)) { context, form in
+            guard try context.issuer.settings.hasDevices else { throw APIError.nothingHere }
+            return try await authenticated(form, context) { parameters, client, issuer in
+                try await useCases.devices.begin(parameters, for: client, from: context.client, at: issuer)
+            }
+        }
+    }
+
     var token: Operation<OAuthForm, TokenAnswer> {
         Operation("oauth.token", limits: .none) { context, form in
             let grant = (try? form.parameters.get())?["grant_type"]
             do {
                 let answer = try await authenticated(form, context) { parameters, client, issuer in
-                    try await useCases.grants.grant(parameters, to: client, by: issuer)
+                    try await useCases.grants.grant(parameters, to: client, from: context.client, by: issuer)
                 }
                 metrics.countGrant(grant, in: context.application, error: nil)
                 return answer
@@ -194,12 +210,11 @@ extension OAuthOperations {
 }
 
 extension OperationContext {
-    /// - Throws: 404 if the application is not an OpenID provider.
+    /// The issuer that the called endpoint belongs to.
+    /// - Throws: 404 if the application has no such issuer.
     var issuer: Issuer {
         get throws {
-            guard let issuer = scope.application.openID else {
-                throw APIError.nothingHere
-            }
+            guard let issuer = scope.application.issuer(at: place) else { throw APIError.nothingHere }
             return issuer
         }
     }

@@ -5,9 +5,11 @@ internal import NIOCore
 internal import OpenID
 internal import ProviderKit
 
-/// The endpoints of OpenID clients (OpenID Connect Core; RFC 6749, 7009, 7662, 8414, 9126).
+/// The endpoints of OpenID clients (OpenID Connect Core; RFC 6749, 7009, 7662, 8414, 8628, 9126), for one of the issuers
+/// that applications have.
 struct OAuthRoutes {
     let operations: OAuthOperations
+    let place: Issuer.Place
 
     private static let client: [OperationDescription.Parameter] = [
         .init("client_id", help: "The client, unless Authorization: Basic names it."),
@@ -17,24 +19,29 @@ struct OAuthRoutes {
     ]
 
     var endpoints: [Endpoint] {
-        discovery + [authorize(.get), authorize(.post), push, token] + inspection + [logout(.get), logout(.post)]
-            + grants
+        discovery + [authorize(.get), authorize(.post), push, device, token] + inspection
+            + [logout(.get), logout(.post)] + (place == .plain ? grants : [])
     }
 
     private var discovery: [Endpoint] {
-        ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"].map { path in
+        var paths = [place.path(of: .discovery), place.path(of: .metadata)]
+        // An issuer with a path has its metadata in front of the path, too (RFC 8414, 3).
+        if !place.base.isEmpty { paths.append(Issuer.Endpoint.metadata.rawValue + place.base) }
+        return paths.map { path in
             .open(
-                path, "The OpenID provider's metadata", takes: TakenRequest(isOfOpenID: true, origins: .all)
+                path, "The OpenID provider's metadata",
+                takes: TakenRequest(isOfOpenID: true, place: place, origins: .all)
             ) { context in
                 .bytes(
-                    context.scope.application.issuerMetadata, type: "application/json", cache: "public, max-age=300")
+                    context.scope.application.metadata(at: place), type: "application/json",
+                    cache: "public, max-age=300")
             }
         }
     }
 
     private func authorize(_ method: HTTPRequest.Method) -> Endpoint {
         operations.authorize.at(
-            method, below: "", "/oauth/authorize", "Sends a person to sign in to a client",
+            method, .authorization, of: place, "Sends a person to sign in to a client",
             takes: .issuer(
                 method,
                 [
@@ -56,20 +63,44 @@ struct OAuthRoutes {
 
     private var push: Endpoint {
         operations.push.at(
-            .post, below: "", "/oauth/par", "Stores an authorization request that the client sends itself",
+            .post, .pushedRequests, of: place, "Stores an authorization request that the client sends itself",
             takes: .oauth(Self.client),
             returns: .oauth(status: .created) { pushed in
                 ["request_uri": .string(pushed.requestURI), "expires_in": .integer(Int64(pushed.expiresIn))]
             })
     }
 
-    private var token: Endpoint {
-        operations.token.at(
-            .post, below: "", "/oauth/token", "Exchanges a code, a refresh token or a client's secret for tokens",
+    private var device: Endpoint {
+        operations.device.at(
+            .post, .device, of: place, "Gives a device a code, which a person types at the page of devices",
             takes: .oauth(
                 [
-                    .init("grant_type", required: true, help: "authorization_code, refresh_token, client_credentials."),
-                    .init("code", help: "The code."), .init("redirect_uri", help: "As at the authorization endpoint."),
+                    .init("scope", help: "What the client asks for; all that it may have if absent."),
+                    .init("resource", help: "The service that the tokens are for."),
+                ] + Self.client),
+            returns: .oauth { started in
+                [
+                    "device_code": .string(started.deviceCode), "user_code": .string(started.userCode.text),
+                    "verification_uri": .string(started.page),
+                    "verification_uri_complete": .string("\(started.page)?user_code=\(started.userCode.text)"),
+                    "expires_in": .integer(Int64(started.expiresIn)), "interval": .integer(Int64(started.interval)),
+                ]
+            })
+    }
+
+    private var token: Endpoint {
+        operations.token.at(
+            .post, .token, of: place, "Exchanges a code, a refresh token or a client's secret for tokens",
+            takes: .oauth(
+                [
+                    .init(
+                        "grant_type", required: true,
+                        help: """
+                            authorization_code, refresh_token, client_credentials or \
+                            urn:ietf:params:oauth:grant-type:device_code.
+                            """),
+                    .init("code", help: "The code."), .init("device_code", help: "The device's code (RFC 8628)."),
+                    .init("redirect_uri", help: "As at the authorization endpoint."),
                     .init("code_verifier", help: "The verifier of the code's challenge."),
                     .init("refresh_token", help: "The refresh token."), .init("scope", help: "Fewer scopes."),
                     .init("resource", help: "The service that the token is for."),
@@ -81,6 +112,7 @@ struct OAuthRoutes {
                 ]
                 members["id_token"] = answer.identityToken.map { .string($0) }
                 members["refresh_token"] = answer.refreshToken.map { .string($0) }
+                members["css"] = answer.nativeSecret.map { .string($0) }
                 return members
             })
     }
@@ -89,10 +121,10 @@ struct OAuthRoutes {
         let token = [OperationDescription.Parameter("token", required: true, help: "The token.")] + Self.client
         return [
             operations.introspect.at(
-                .post, below: "", "/oauth/introspect", "Tells a client about a token",
+                .post, .introspection, of: place, "Tells a client about a token",
                 takes: .oauth(token, for: .none), returns: .oauth { $0 }),
             operations.revoke.at(
-                .post, below: "", "/oauth/revoke", "Ends the session of a client's token", takes: .oauth(token),
+                .post, .revocation, of: place, "Ends the session of a client's token", takes: .oauth(token),
                 returns: ResponseShape(responses: [.init()] + .oauthErrors, writesError: Response.oauthError) { _, _ in
                     Response(status: .ok, headers: [.cacheControl: "no-store"])
                 }),
@@ -102,7 +134,7 @@ struct OAuthRoutes {
 
     private func logout(_ method: HTTPRequest.Method) -> Endpoint {
         operations.logout.at(
-            method, below: "", "/oauth/logout", "Signs a person out of the browser",
+            method, .logout, of: place, "Signs a person out of the browser",
             takes: .issuer(
                 method,
                 [
@@ -123,12 +155,16 @@ struct OAuthRoutes {
             operations.revoke.at(
                 .delete, "/auth/grants/{clientId}", "Takes back what the account has given a client",
                 takes: RequestShape(taken: TakenRequest(isOfOpenID: true)) { $0["clientId"] }, returns: .empty()),
+            NativeOperations(native: self.operations.useCases.native).issue.at(
+                .post, "/auth/native",
+                "A one-time secret, with which the app signs its account in at a browser that it shows",
+                takes: RequestShape(taken: TakenRequest(isOfOpenID: true)) { _ in () }, returns: .json),
         ]
     }
 
     private func userInfo(_ method: HTTPRequest.Method) -> Endpoint {
         operations.userInfo.at(
-            method, below: "", "/oauth/userinfo", "The claims about the account of an access token",
+            method, .userInfo, of: place, "The claims about the account of an access token",
             takes: .oauth(
                 method == .post ? [.init("access_token", help: "The access token, unless Authorization has it.")] : [],
                 hasBody: method == .post),
@@ -163,7 +199,7 @@ extension ResponseShape {
 }
 
 extension Response {
-    fileprivate static func oauth(_ members: [String: JSONValue], status: HTTPResponse.Status = .ok) -> Response {
+    static func oauth(_ members: [String: JSONValue], status: HTTPResponse.Status = .ok) -> Response {
         .json(written: ByteBuffer(bytes: members.sortedJSON), status: status)
     }
 }

@@ -8,14 +8,28 @@ struct StepOperations: Sendable {
     let steps: RequestSteps
     let refusals: RefusalAudit
 
+    typealias Begun = (id: String, flow: String, issuer: Issuer)
     typealias Output = (answer: StepAnswer, request: String, issuer: Issuer)
 
     /// Begins a sign-in that ends at the person's account, or a sign-up.
-    func begin(_ prompts: Set<ClientRequest.Prompt>) -> Operation<Void, (id: String, flow: String, issuer: Issuer)> {
+    func begin(_ prompts: Set<ClientRequest.Prompt>) -> Operation<Void, Begun> {
         Operation("step.begin", limits: .client(.authorize)) { context, _ in
             let issuer = try context.issuer
             var request = ClientRequest(.accountPages, endingAt: "\(issuer.application.issuer)/account")
             request.prompts = prompts
+            let (id, flow) = try await authorization.begin(
+                request, in: issuer.browser(of: context.request), at: issuer)
+            return (id, flow, issuer)
+        }
+    }
+
+    /// Begins to connect a device, with the code that its page fills in.
+    var beginDevice: Operation<FormFields, Begun> {
+        Operation("step.beginDevice", limits: .client(.authorize)) { context, query in
+            let issuer = try context.issuer
+            guard issuer.settings.hasDevices else { throw APIError.nothingHere }
+            var request = ClientRequest(.device, endingAt: issuer.devicePage)
+            request.userCode = query["user_code"].flatMap { $0.utf8.count <= 64 ? $0 : nil }
             let (id, flow) = try await authorization.begin(
                 request, in: issuer.browser(of: context.request), at: issuer)
             return (id, flow, issuer)
@@ -40,6 +54,15 @@ struct StepOperations: Sendable {
         Operation("step.cancel", limits: .local) { context, request in
             let visit = try visit(request, context)
             return (try await steps.cancel(visit), request, visit.issuer)
+        }
+    }
+
+    /// The input is the request, and the state of its code that the page shows.
+    var awaitQRCode: Operation<(request: String, shown: String?), ShownQRCode> {
+        Operation("step.awaitQRCode", limits: .local, errors: [.qrNotFound, .notFound]) { context, input in
+            try await steps.qrCode(
+                visit(input.request, context), after: input.shown,
+                connection: await context.request.context.channel.clientConnection())
         }
     }
 
@@ -81,10 +104,13 @@ extension StepAction {
         case "verify": self = .verify(code: fields["code"])
         case "resend": self = .resend
         case "back": self = .back
+        case "qr": self = .showQRCode
+        case "again": self = .again
+        case "finish": self = .finish(remember: remember)
         case "choose": self = .choose(fields["account"])
         case "other": self = .other
         case "forget": self = .forget(fields["account"])
-        case "continue": self = .proceed
+        case "continue": self = .proceed(userCode: fields["user_code"])
         case "allow": self = .allow
         case "deny": self = .deny
         case "save": self = .save(displayName: fields["displayName"], password: fields["password"])

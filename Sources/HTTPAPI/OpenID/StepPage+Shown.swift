@@ -37,6 +37,7 @@ extension StepPage.Step {
                 provider: issuer.application.providers.displayName(of: provider), mayOpenAccount: step.opensAccounts)
         case (.newPassword, let account?): self = .newPassword(account)
         case (.restore, _): self = .restore(until: step.progress.pending?.restorableUntil ?? .now)
+        case (.qr, _): self = .qr(StepPage.QR(step, asking: issuer.settings.browserSessions.remember == .ask))
         case (.link, _): self = .link(StepPage.Link(step, at: url, of: issuer))
         case (.conflict, let account?), (.merge, let account?):
             if let merge = step.merge {
@@ -44,11 +45,16 @@ extension StepPage.Step {
             } else {
                 self = .conflict(StepPage.Conflict(step, at: issuer), account)
             }
-        case (.confirm, let account?): self = .confirm(account)
+        case (.confirm, let account?):
+            self = .confirm(account, former: step.formerOwner.map { StepPage.FormerOwner(name: $0.recognisable) })
+        case (.device, _): self = .device(userCode: repeating ? step.typed : step.request.userCode)
+        case (.deviceConfirm, let account?):
+            self = .deviceConfirm(StepPage.Device(step, of: account, in: language, at: issuer))
         case (.consent, let account?):
             var consent = StepPage.Consent(
                 account: account, host: step.request.returnAddress.host, isForeign: !step.client.isFirstParty,
                 scopes: step.scopes(in: language, at: issuer))
+            consent.isUnverified = step.client.origin == .registered
             (consent.logo, consent.policy, consent.terms) = (
                 step.client.logo, step.client.policyURI, step.client.tosURI
             )
@@ -62,7 +68,7 @@ extension StepPage.Step {
             ways.joining = step.progress.joining.map { issuer.application.providers.displayName(of: $0.provider) }
             switch step.name {
             case .signUp:
-                (ways.hasPassword, ways.offersReset) = (false, false)
+                (ways.hasPassword, ways.offersReset, ways.offersQRCode) = (false, false, false)
                 self = .signUp(ways)
             case .secondProof:
                 ways.restrict(to: step.progress.pending?.otherProof?.ways ?? WaysToSignIn(), at: issuer)
@@ -79,7 +85,7 @@ extension StepPage.SignIn {
         self.init()
         let providers = issuer.application.providers
         hasPassword = issuer.hasPasswords
-        (offersSignUp, offersReset) = (step.offersSignUp, hasPassword)
+        (offersSignUp, offersReset, offersQRCode) = (step.offersSignUp, hasPassword, step.offersQRCode)
         sendsMail = providers.challengeProvider(for: .email) != nil
         sendsTexts = providers.challengeProvider(for: .phone) != nil
         asksToRemember = issuer.settings.browserSessions.remember == .ask
@@ -105,16 +111,39 @@ extension StepPage.Account {
     }
 }
 
+extension StepPage.Device {
+    fileprivate init(
+        _ step: ShownStep, of account: StepPage.Account, in language: PageLanguage, at issuer: Issuer
+    ) {
+        let device = step.progress.device
+        let client = device.flatMap { issuer.configuredClient($0.clientID) }
+        self.init(
+            account: account, userCode: device?.userCode.text ?? "", client: client?.name(in: language) ?? "",
+            isForeign: client?.isFirstParty == false,
+            scopes: step.scopes(
+                Set(device?.scopes ?? []), ofResources: device?.resources ?? [], in: language, at: issuer),
+            address: step.device?.address ?? "")
+        place = step.device?.place(language.rawValue)
+        (policy, terms) = (client?.policyURI, client?.tosURI)
+    }
+}
+
 extension ShownStep {
     /// What the client asks for, with the values that it would see.
     fileprivate func scopes(in language: PageLanguage, at issuer: Issuer) -> [StepPage.Scope] {
         let resources = request.resources.isEmpty ? client.resources : request.resources
-        return issuer.scopes(request.consentScopes, ofResources: resources, in: language) { scope in
+        return scopes(request.consentScopes, ofResources: resources, in: language, at: issuer)
+    }
+
+    fileprivate func scopes(
+        _ scopes: Set<String>, ofResources resources: [String], in language: PageLanguage, at issuer: Issuer
+    ) -> [StepPage.Scope] {
+        issuer.scopes(scopes, ofResources: resources, in: language) { scope in
             switch scope {
             case .profile: account?.name
             case .email: account?.emails.first
             case .phone: account?.phones.first
-            case .openid, .account, .offlineAccess: nil
+            case .openid, .account, .offlineAccess, .native, .qr: nil
             }
         }
     }

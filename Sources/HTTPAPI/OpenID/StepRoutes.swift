@@ -20,6 +20,7 @@ struct StepRoutes {
             .init("account", help: "One of the accounts that the page shows."),
             .init("displayName", help: "The name of a new account."),
             .init("survivor", help: "Which of two accounts remains: current or other."),
+            .init("user_code", help: "The code that a device shows."),
         ]
     /// The path of the application's picture.
     static let logo = "/pages/logo"
@@ -28,12 +29,21 @@ struct StepRoutes {
         [
             begin("/signin", [], "Begins a sign-in that ends at the person's account"),
             begin("/signup", [.create], "Begins a sign-up that ends at the person's account"),
+            operations.beginDevice.at(
+                .get, below: "", "/device", "Begins to connect a device that shows a code",
+                takes: .issuer(.get, [.init("user_code", help: "The code, which the page fills in.")]) { try $0.query },
+                returns: .begun, answersHEAD: false),
             operations.show.at(
                 .get, below: "", Self.path, "Shows what an authorization request asks next",
                 takes: .issuer(.get) { $0["request"] }, returns: .step, answersHEAD: false),
             operations.submit.at(
                 .post, below: "", Self.path, "Takes the form of the page",
                 takes: .issuer(.post, Self.fields) { ($0["request"], try $0.fields()) }, returns: .step),
+            operations.awaitQRCode.at(
+                .get, below: "", Self.path + "/qr", "Waits until the state of the page's QR code differs from `after`",
+                takes: .issuer(.get, [.init("after", help: "The state that the page shows.")]) {
+                    ($0["request"], try $0.query["after"])
+                }, returns: .json, answersHEAD: false),
             operations.cancel.at(
                 .get, below: "", Self.path + "/cancel", "Ends an authorization request",
                 takes: .issuer(.get) { $0["request"] }, returns: .step, answersHEAD: false),
@@ -58,13 +68,18 @@ struct StepRoutes {
 extension StepRoutes {
     private func begin(_ path: String, _ prompts: Set<ClientRequest.Prompt>, _ summary: String) -> Endpoint {
         operations.begin(prompts).at(
-            .get, below: "", path, summary, takes: .issuer(.get) { _ in () },
-            returns: ResponseShape(
-                responses: [.init(status: .seeOther, description: "The first page")] + .stepErrors,
-                writesError: Response.stepError
-            ) { begun, context in
-                .beginning(begun.id, in: begun.flow, at: begun.issuer, query: context.request.request.uri.query)
-            }, answersHEAD: false)
+            .get, below: "", path, summary, takes: .issuer(.get) { _ in () }, returns: .begun, answersHEAD: false)
+    }
+}
+
+extension ResponseShape<StepOperations.Begun> {
+    fileprivate static var begun: Self {
+        Self(
+            responses: [.init(status: .seeOther, description: "The first page")] + .stepErrors,
+            writesError: Response.stepError
+        ) { begun, context in
+            .beginning(begun.id, in: begun.flow, at: begun.issuer, query: context.request.request.uri.query)
+        }
     }
 }
 
@@ -101,7 +116,7 @@ extension ResponseShape<StepOperations.Output> {
                 var response = Response.seeOther(redirect.url)
                 response.headers[.setCookie] = redirect.cookie?.header(age: FlowCookie.age)
                 return response
-            case .ended(let answer, let client, let cookie):
+            case .ended(let answer, let client, let issuer, let cookie):
                 return .leaving(by: answer, of: issuer, client: client, fromPage: true, context: context)
                     .setting(cookie, of: issuer)
             case .account(let url, let session, let cookie):
@@ -112,6 +127,8 @@ extension ResponseShape<StepOperations.Output> {
                 }
                 return response
             case .left: return .step(.signedOut(others: false), context: context)
+            case .device(let isAllowed):
+                return .step(.done(isAllowed ? .deviceAllowed : .deviceDenied, next: nil), context: context)
             case .fault(.notYours):
                 return .step(.error(reason: "not_your_request", url: nil), status: .badRequest, context: context)
             case .fault(.over(let url)):
@@ -148,7 +165,7 @@ extension Response {
             of: application)
         page.client =
             switch step.client.own {
-            case .accountPages?: nil
+            case .accountPages?, .device?: nil
             case .hosted?: page.application
             case nil: step.client.name(in: language)
             }

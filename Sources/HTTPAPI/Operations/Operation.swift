@@ -9,6 +9,8 @@ enum Access: Sendable {
     case bearer
     /// Callers with an access token whose session was authenticated recently.
     case recent
+    /// Callers that answer sign-ins of other devices: also clients with the scope `qr`.
+    case scanner
 }
 
 /// The guards of a request and one call of a use case, independent of path and wire format.

@@ -28,6 +28,8 @@ struct OperationContext: Sendable {
     /// The caller; `nil` if no access token was sent, or the operation is open.
     let optionalPrincipal: Principal?
     let request: IncomingRequest
+    /// The issuer that the called endpoint belongs to.
+    let place: Issuer.Place
 
     var application: Accounts.Application { scope.application.application }
     var log: Logger { request.context.log }

@@ -24,7 +24,8 @@ struct SessionOperations: Sendable {
             let principal = try context.principal
             return try await useCases.sessions.list(of: principal).map { session in
                 let client = session.client.map { id in
-                    SessionList.Entry.Client(id: id, name: context.scope.application.openID?.name(ofClient: id) ?? id)
+                    SessionList.Entry.Client(
+                        id: id, name: context.scope.application.openID?.configuredClient(id)?.name ?? id)
                 }
                 return .init(listing: session, client: client, isCurrent: session.id == principal.sessionID)
             }

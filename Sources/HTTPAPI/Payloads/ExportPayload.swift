@@ -137,11 +137,22 @@ extension ExportedRow {
         case .consents:
             // What the person has allowed OpenID clients.
             self.init("Consent", .text("clientId"), .texts("scopes"), .texts("resources"), .time("grantedAt"))
+        case .handoffs:
+            // Sign-ins of other devices that the person was asked for, stored until an hour after they end.
+            self.init(
+                "Handoff", .text("kind"), .text("clientId"), .texts("scopes"), .texts("resources"), .text("state"),
+                // The session that has looked or answered.
+                .text("sessionId"), .time("createdAt"), .time("expiresAt"))
         case .messages:
             // Messages that were sent or are queued, as long as they are kept; their texts are not kept.
             self.init(
                 "Message", .text("id"), .text("topic"), .text("channel"), .count("attempts"), .text("failure").orNull,
                 .time("createdAt"), .time("sentAt").orNull, .time("failedAt").orNull)
+        case .instances:
+            // Installations of apps that the person has signed in on.
+            self.init(
+                "Instance", .text("clientId"), .text("software"), .text("deviceType"), .text("deviceName").orNull,
+                .text("sessionId"), .time("createdAt"))
         }
     }
 

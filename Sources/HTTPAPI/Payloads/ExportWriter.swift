@@ -1,5 +1,6 @@
 package import Accounts
 package import Foundation
+internal import OpenID
 internal import ProviderKit
 
 /// Writes an `ExportPayload` while reading it from the database, one page of rows at a time.
@@ -21,6 +22,7 @@ package struct ExportWriter: Sendable {
         try await begin("application")
         try await sink(Self.encode(.string(application.name)))
         var clients: [String] = []
+        var registered: [Recipient] = []
         for section in PersonalDataSection.allCases {
             try await begin(section.rawValue)
             let row = ExportedRow(section)
@@ -32,7 +34,10 @@ package struct ExportWriter: Sendable {
             }
             var list = ListWriter()
             try await export.forEachPage(of: section, about: uid, in: application) { page in
-                if section == .consents { clients += try page.compactMap { try $0.values["client_id"]?.string } }
+                if section == .consents {
+                    clients += try page.compactMap { try $0.values["client_id"]?.string.map(Self.recipient) }
+                    registered += try page.compactMap { Recipient(registered: try $0.values) }
+                }
                 try await sink(list.bytes(of: page.map { try row.json(of: $0.values) }))
             }
             try await sink(list.end)
@@ -44,9 +49,15 @@ package struct ExportWriter: Sendable {
         }
         try await sink(list.end)
         try await begin("recipients")
-        let informed = recipients.filter { $0.client.map(clients.contains) ?? true }
+        let informed = recipients.filter { $0.client.map(clients.contains) ?? true } + registered
         try await sink(Self.encode(.array(informed.map { try ExportedRow.recipient.json(of: $0.values) })))
         try await sink(Array("}\n".utf8))
+    }
+
+    /// The client as which recipients are listed: of an installation, its software.
+    private static func recipient(_ client: String) -> String {
+        guard client.utf8.starts(with: OAuthClient.instancePrefix.utf8) else { return client }
+        return client.utf8.split(separator: UInt8(ascii: "~")).dropFirst().first.map { String(Substring($0)) } ?? client
     }
 
     fileprivate static func encode(_ value: JSONValue) throws -> [UInt8] { Array(try JSONEncoder.stable.encode(value)) }
@@ -89,6 +100,16 @@ extension AuditEvent {
 }
 
 extension Recipient {
+    /// A client that has registered itself, by the row of a consent to it; `nil` for other clients.
+    fileprivate init?(registered consent: [String: JSONValue]) {
+        guard let metadata = consent["client_metadata"], let id = consent["client_id"]?.string, !metadata.isNull else {
+            return nil
+        }
+        let hosts = (metadata["redirect_uris"].array ?? []).compactMap(\.string)
+            .compactMap { URLComponents(string: $0)?.host }
+        self.init(name: metadata["client_name"].string ?? id, kind: .client, hosts: Set(hosts).sorted())
+    }
+
     fileprivate var values: [String: JSONValue] {
         ["name": .string(name), "kind": .string(kind.rawValue), "hosts": .array(hosts.map { .string($0) })]
     }

@@ -1,5 +1,6 @@
 internal import Accounts
 internal import OpenID
+internal import Pages
 internal import ProviderKit
 
 /// What an account has given OpenID clients.
@@ -10,10 +11,8 @@ struct GrantList: ResponsePayload {
 
         static let fields = ResponseFields<Self>("Grant") {
             Field("clientId", \.grant.clientID)
-            // Clients come from the configuration only, so "kind" is always "static" and "device" null; both are
-            // reserved.
-            Field("kind", as: .enumeration(["static", "registered", "instance"])) { _ in "static" }
-            Field("name") { $0.issuer.name(ofClient: $0.grant.clientID) ?? $0.grant.clientID }
+            Field("kind", as: .enumeration(["static", "registered", "instance"]), \.kind)
+            Field("name") { $0.grant.client?.name ?? $0.grant.clientID }
             Field("uri", orNull: \.uri)
             Field("device", orNull: \.device)
             Field("scopes", \.scopes)
@@ -23,8 +22,15 @@ struct GrantList: ResponsePayload {
             Field("lastAddress", orNull: \.grant.lastAddress)
         }
 
-        private var uri: String? { issuer.settings.clients[grant.clientID]?.uri }
-        private var device: String? { nil }
+        private var kind: String {
+            switch grant.client?.origin {
+            case .registered?: "registered"
+            case .instance?: "instance"
+            case .configured?, nil: "static"
+            }
+        }
+        private var uri: String? { grant.client?.uri }
+        private var device: String? { grant.client?.instance?.device(in: .en) }
         private var scopes: [String] { grant.scopes ?? [] }
         private var resources: [String] { grant.resources ?? [] }
     }

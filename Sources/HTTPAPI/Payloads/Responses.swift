@@ -1,6 +1,7 @@
 package import Accounts
 internal import Foundation
 internal import OpenID
+internal import Pages
 internal import ProviderKit
 
 // MARK: - Sessions
@@ -63,10 +64,13 @@ struct SessionList: ResponsePayload {
         let listing: ListedSession
         let client: Client?
         let isCurrent: Bool
+        private var device: String? {
+            listing.device ?? listing.deviceType.map { DeviceWords.name(ofType: $0, in: .en) }
+        }
 
         static let fields = ResponseFields<Self>("SessionListEntry") {
             Field("id", \.listing.id)
-            Field("device", orNull: \.listing.device)
+            Field("device", orNull: \.device)
             Field("address", orNull: \.listing.address)
             Field("createdAt", \.listing.createdAt)
             Field("lastSeenAt", \.listing.lastSeenAt)

@@ -1,6 +1,7 @@
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
+internal import OpenID
 internal import ProviderKit
 
 /// Reports to monitoring whether the server can serve requests.
@@ -23,21 +24,12 @@ struct ServerRoutes {
     }
 
     var endpoints: [Endpoint] {
-        [
+        Issuer.Place.allCases.map(keySet) + [
             .open(
                 base + "/auth/providers", "The providers that are enabled",
                 returns: [.init(body: ProviderList.self)]
             ) { context in
                 .json(written: context.scope.application.providerList)
-            },
-            // The keys may be cached for less time than an old key remains published after a rotation.
-            .open(
-                "/.well-known/jwks.json", "The public keys of tokens, as a JWK Set", takes: TakenRequest(origins: .all)
-            ) { context in
-                .bytes(
-                    try await keys.keySet(of: context.application), type: "application/json",
-                    cache: "public, max-age=300"
-                )
             },
             .open("/health/live", "The process answers") { _ in .json(Status(status: "live")) },
             .open(
@@ -60,5 +52,18 @@ struct ServerRoutes {
                 return .bytes(Array(page.text.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
             },
         ]
+    }
+
+    /// The keys of all tokens of an application, which verify those of its REST interface, too.
+    private func keySet(at place: Issuer.Place) -> Endpoint {
+        // The keys may be cached for less time than an old key remains published after a rotation.
+        .open(
+            place.path(of: .keys), "The public keys of tokens, as a JWK Set",
+            takes: TakenRequest(isOfOpenID: place != .plain, place: place, origins: .all)
+        ) { context in
+            .bytes(
+                try await keys.keySet(of: context.application), type: "application/json",
+                cache: "public, max-age=300")
+        }
     }
 }
