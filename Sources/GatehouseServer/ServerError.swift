@@ -11,6 +11,9 @@ enum ServerError: Error, CustomStringConvertible {
     case unknownAccount(UUID)
     case unknownApplication(String)
     case unknownProvider(String)
+    case noDefaultApplication
+    case unknownClient(String)
+    case unknownSoftware(String)
     case noPassword(UUID)
     case unusableEvidence(String)
     case unusableLedger(path: String, reason: String)
@@ -32,6 +35,9 @@ enum ServerError: Error, CustomStringConvertible {
         case .unknownAccount(let uid): "there is no account \(uid.uuidString.lowercased())"
         case .unknownApplication(let name): "there is no application \(name) in the configuration"
         case .unknownProvider(let name): "the application has no provider \(name) in the configuration"
+        case .noDefaultApplication: "there are several applications and no default one; pass --application NAME"
+        case .unknownClient(let id): "there is no registered client \(id)"
+        case .unknownSoftware(let id): "the application has no software \(id) in the configuration"
         case .unusableEvidence(let reason): "the evidence can't be used: \(reason)"
         case .noPassword(let uid): "account \(uid.uuidString.lowercased()) has no password"
         case .unusableLedger(let path, let reason): "the ledger of erasures \(path) can't be used: \(reason)"

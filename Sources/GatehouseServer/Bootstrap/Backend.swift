@@ -102,8 +102,8 @@ package struct Backend {
         let table = ApplicationsTable(database: database)
         var uris: CurrentWebhooks.LogoutURIs = [:]
         for configured in configuration.applications {
-            let clients = configured.openID?.clients.compactMapValues(\.backchannelLogoutURI) ?? [:]
-            if !clients.isEmpty { uris[try await table.number(of: configured.name)] = clients }
+            guard let openID = configured.openID else { continue }
+            uris[try await table.number(of: configured.name)] = openID.clients.compactMapValues(\.backchannelLogoutURI)
         }
         return uris
     }

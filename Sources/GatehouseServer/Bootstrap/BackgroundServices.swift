@@ -2,6 +2,7 @@ internal import Accounts
 internal import CMalloc
 internal import HTTPAPI
 internal import Logging
+internal import OpenID
 internal import Passwords
 internal import ServiceLifecycle
 internal import Storage
@@ -128,6 +129,16 @@ extension RunningServer {
             // It takes a millisecond, and another one for each megabyte that it returns.
             try await onOwnThread { _ = malloc_trim(0) }
         }
+    }
+}
+
+/// Ends the calls that wait for other devices when the server shuts down, which would otherwise wait for them.
+struct WaitingPages: Service {
+    let waiters: HandoffWaiters
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        waiters.close()
     }
 }
 

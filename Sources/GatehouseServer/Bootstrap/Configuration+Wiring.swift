@@ -6,8 +6,10 @@ internal import HTTPAPI
 internal import HummingbirdCore
 internal import HummingbirdHTTP2
 internal import HummingbirdTLS
+internal import MaxMind
 internal import NIOCore
 internal import NIOSSL
+internal import OpenID
 package import Passwords
 internal import ProviderKit
 
@@ -55,6 +57,13 @@ extension Configuration.Delivery {
     }
 
     func composer() throws -> MessageComposer { try MessageComposer(overrides: templates ?? .none) }
+}
+
+extension Configuration.Network {
+    /// Where networks are; nothing is known without a file.
+    var places: any PlaceDirectory {
+        get throws { try geoIP.map { try PlaceFile(path: $0) } ?? UnknownPlaces() }
+    }
 }
 
 extension Webhook {

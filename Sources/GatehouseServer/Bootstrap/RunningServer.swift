@@ -33,6 +33,7 @@ struct RunningServer {
     let mix = ParameterMix()
     let limits: RateLimiter
     let ports: any ProviderPortsSource
+    let waiters = HandoffWaiters()
     let api: HTTPAPI
 
     /// If `inbox` is set, it keeps messages instead of sending them.
@@ -66,15 +67,17 @@ struct RunningServer {
         revocationWorker = QueueWorker(
             RevocationHandler(queue: backend.revocationQueue(), providers: scopes), logger: backend.logger)
         site = LiveSite(try await backend.site(of: configuration))
-        // The keys of clients are fetched apart from those of providers.
-        let clientKeys = ports.ports(
-            for: PortsOwner(application: "", provider: "openid"),
-            allowsPrivateHosts: configuration.network.allowPrivateHosts
-        ).tokens
+        // The keys of clients are fetched apart from those of providers, and those of registered clients apart from both.
+        let (clientKeys, registeredKeys) = (
+            ports.clientKeys("openid", configuration.network),
+            ports.clientKeys("openid-registered", configuration.network)
+        )
         let openID = OpenIDUseCases(
             store: backend.store, accounts: useCases, jwts: ApplicationJWTCodec(keys: backend.keys),
-            access: backend.access, opaque: backend.opaque, keys: clientKeys, revocations: backend.revocations,
+            access: backend.access, opaque: backend.opaque, keys: clientKeys, registeredKeys: registeredKeys,
+            revocations: backend.revocations, places: try configuration.network.places, waiters: waiters,
             time: SystemTime())
+        backend.channel.wake(waiters)
         logoutWorker = QueueWorker(
             LogoutHandler(
                 queue: backend.events(), webhooks: backend.webhooks,
@@ -119,7 +122,9 @@ struct RunningServer {
                 ready.finish()
             },
             logger: backend.logger)
-        let services = backgroundServices(readiness: readiness) + (reload.map { [$0] } ?? []) + [application]
+        let services: [any Service] =
+            backgroundServices(readiness: readiness) + (reload.map { [$0] } ?? [])
+            + [application, WaitingPages(waiters: waiters)]
         let group = ServiceGroup(
             configuration: .init(
                 // Without a name, a service would be logged with all its properties, such as the database and the
@@ -175,5 +180,12 @@ struct RunningServer {
                 sms: try configuration.delivery.smsDelivery(by: backend.posting, inbox: nil),
                 composer: try configuration.delivery.composer())
         }
+    }
+}
+
+extension ProviderPortsSource {
+    /// Verifies by the keys of OpenID clients; `owner` is the name under which they are fetched and counted.
+    fileprivate func clientKeys(_ owner: String, _ network: Configuration.Network) -> any TokenVerifying {
+        ports(for: PortsOwner(application: "", provider: owner), allowsPrivateHosts: network.allowPrivateHosts).tokens
     }
 }

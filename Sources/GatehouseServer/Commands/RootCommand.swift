@@ -14,8 +14,8 @@ struct RootCommand: ParsableCommand {
         version: "\(HTTPAPI.version) (schema \(Migrations.all.last?.version ?? 0))",
         subcommands: [
             ServeCommand.self, DevelopmentCommand.self, MigrateCommand.self, DistributeCommand.self,
-            ConfigurationCommand.self, KeysCommand.self, AccountCommand.self, ExplainCommand.self, PurgeCommand.self,
-            AuditCommand.self, PrivacyRecordCommand.self,
+            ConfigurationCommand.self, KeysCommand.self, AccountCommand.self, ClientCommand.self, OpenIDCommand.self,
+            ExplainCommand.self, PurgeCommand.self, AuditCommand.self, PrivacyRecordCommand.self,
         ])
 }
 
@@ -33,17 +33,23 @@ package struct ConfigurationOptions: ParsableArguments {
     package init() {}
 
     /// - Throws: `ServerError.noConfiguration`, or all problems of the file.
-    package func load(installed: InstalledProviders) throws -> (path: String, configuration: Configuration) {
+    package func load(
+        installed: InstalledProviders, ignoringStatements: Bool = false
+    ) throws -> (path: String, configuration: Configuration) {
         let environment = ProcessInfo.processInfo.environment
         guard let path = config ?? environment["GATEHOUSE_CONFIG"], !path.isEmpty else {
             throw ServerError.noConfiguration
         }
-        return (path, try Configuration.load(path: path, environment: environment, installed: installed))
+        let configuration = try Configuration.load(
+            path: path, environment: environment, installed: installed, ignoringStatements: ignoringStatements)
+        return (path, configuration)
     }
 
     /// Runs the body with the configured database, which must have the schema of this version.
-    func withBackend(_ installed: InstalledProviders, _ body: (Backend) async throws -> Void) async throws {
-        let (_, configuration) = try load(installed: installed)
+    func withBackend(
+        _ installed: InstalledProviders, ignoringStatements: Bool = false, _ body: (Backend) async throws -> Void
+    ) async throws {
+        let (_, configuration) = try load(installed: installed, ignoringStatements: ignoringStatements)
         try await Backend.with(configuration, logger: .forCommands, schema: .current, body)
     }
 }

@@ -1,13 +1,16 @@
 internal import Accounts
+internal import Foundation
 internal import OpenID
 internal import ProviderKit
 
 extension Configuration {
     /// Reads and checks a file, and throws all its problems at once.
     ///
-    /// Sections that can't be reloaded keep their values from `running`, the configuration in force.
+    /// Sections that can't be reloaded keep their values from `running`, the configuration in force. With
+    /// `ignoringStatements` the files of software statements may be missing.
     package static func load(
-        path: String, environment: [String: String], installed: InstalledProviders, replacing running: Self? = nil
+        path: String, environment: [String: String], installed: InstalledProviders, replacing running: Self? = nil,
+        ignoringStatements: Bool = false
     ) throws(ConfigurationError) -> Configuration {
         let source = Source(path: path)
         let yaml: String
@@ -17,7 +20,8 @@ extension Configuration {
             throw ConfigurationError([.init(file: path, line: nil, path: "", reason: error.reason)])
         }
         var configuration = try parse(
-            yaml, file: path, environment: environment, installed: installed, replacing: running)
+            yaml, file: path, environment: environment, installed: installed, replacing: running,
+            ignoringStatements: ignoringStatements)
         configuration.sources.insert(source, at: 0)
         return configuration
     }
@@ -27,9 +31,10 @@ extension Configuration {
     /// Problems show the path `file`. Relative paths in the text are relative to its directory.
     package static func parse(
         _ yaml: String, file: String, environment: [String: String], installed: InstalledProviders,
-        replacing running: Self? = nil
+        replacing running: Self? = nil, ignoringStatements: Bool = false
     ) throws(ConfigurationError) -> Configuration {
-        let reader = SettingsReader(file: file, environment: environment, installed: installed)
+        let reader = SettingsReader(
+            file: file, environment: environment, installed: installed, ignoresStatements: ignoringStatements)
         guard let document = ConfigurationDocument.parse(yaml, reporting: reader),
             let root = reader.table(document, settings)
         else { throw reader.error ?? ConfigurationError([]) }
@@ -140,14 +145,18 @@ private struct Assembly {
             application.value["audience"]?.text ?? application.key
         }
         let audiences = configuredApplications.map(audience)
-        for (index, (application, url)) in zip(configuredApplications, urls).enumerated() {
-            if let other = urls[..<index].firstIndex(of: url) {
+        var owners: [String: String] = [:]
+        for (application, url) in zip(configuredApplications, urls) {
+            let paths = application.value["openid"]?["paths"]?.items.map(\.text) ?? []
+            for place in Issuer.Place.allCases where place == .plain || paths.contains(place.rawValue) {
+                guard let owner = owners.updateValue(application.key, forKey: url + place.base) else { continue }
                 reader.report(
-                    "the application \(configuredApplications[other].key) has the same URL",
-                    at: application.value.place(of: "publicURL"))
+                    "the application \(owner) has the same URL", at: application.value.place(of: "publicURL"))
             }
+        }
+        for application in configuredApplications {
             let resources = application.value["openid"]?["resources"]?.entries ?? []
-            for resource in resources where urls.contains(resource.key) || audiences.contains(resource.key) {
+            for resource in resources where owners[resource.key] != nil || audiences.contains(resource.key) {
                 reader.report("a resource is not the URL or the audience of an application", at: resource.value.place)
             }
             for client in application.value["openid"]?["clients"]?.entries ?? [] {
@@ -165,6 +174,12 @@ private struct Assembly {
     /// Reports URLs of OpenID clients that the server would call without TLS.
     private func refusePlainHTTP(ofClientsIn application: ConfigurationNode, unless isDevelopment: Bool) {
         guard !isDevelopment else { return }
+        for software in application["openid"]?["software"]?.entries ?? [] {
+            guard let signer = software.value["statementIssuer"],
+                signer["jwksURL"]?.text?.hasPrefix("https:") == false
+            else { continue }
+            reader.report("plain http needs server.development", at: signer.place(of: "jwksURL"))
+        }
         for client in application["openid"]?["clients"]?.entries ?? [] {
             for key in ["backchannelLogoutURI", "jwksURL"]
             where client.value[key]?.text?.hasPrefix("https:") == false {
@@ -206,6 +221,11 @@ private struct Assembly {
         guard let settings: ApplicationSettings = decoded(node) else { return nil }
         let application = Configuration.Application(
             name: name, settings, url: url, providers: registry, anonymousRetention: retention)
+        if application.openID?.paths.contains(.blitz) == true, URLComponents(string: url)?.path.isEmpty == false {
+            reader.warn(
+                "apps of Blitz set a cookie with the path /blitz, which is not sent to \(url); give the application a "
+                    + "`publicURL` of its own", at: node["openid"]?.place(of: "paths") ?? node.place)
+        }
         if let openID = application.openID, openID.signsPeopleIn, !registry.signsInAtPages {
             reader.warn(
                 "people cannot sign in at its pages; enable a provider with passwords, codes or pages of its own, "

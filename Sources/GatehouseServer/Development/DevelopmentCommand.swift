@@ -99,6 +99,11 @@ struct Banner {
 
               \(example.redemption)
 
+            Register an installation of the app demo-mobile, which then signs in with its own id and secret. Apps for Blitz
+            find the same below http://127.0.0.1:\(port)/blitz:
+
+              \(registration)
+
             Ctrl-C stops the server and its database.
 
             """
@@ -106,6 +111,14 @@ struct Banner {
 
     /// A shell command that extracts a JSON member with `sed`, so that no JSON tool is needed.
     private func field(_ name: String) -> String { #"echo "$SESSION" | sed 's/.*"\#(name)":"\([^"]*\)".*/\1/'"# }
+
+    /// A shell line that registers an installation of an app.
+    private var registration: String {
+        let statement = DevelopmentHome.softwareStatement
+        return "curl -s http://127.0.0.1:\(port)/oauth/register -H 'Content-Type: application/json' "
+            + "-H 'Authorization: Bearer \(DevelopmentHome.initialAccessToken)' "
+            + #"-d '{"software_id":"demo-mobile","device_type":"iphone","software_statement":"\#(statement)"}'"#
+    }
 
     /// A shell line that creates and signs a token with `openssl` only.
     private var signing: String {

@@ -9,6 +9,10 @@ struct DevelopmentHome {
     let tokenKey: DevelopmentKey
     private let masterKey: String
 
+    /// What an installation of `demo-mobile` registers with; it is no secret, as every copy of an app has it.
+    static let initialAccessToken = "demo-mobile-registers-on-this-machine-alone"
+    static let softwareStatement = "the-statement-of-demo-mobile"
+
     var databaseDirectory: String { directory + "/postgres" }
 
     /// Creates the directory and the keys if they are missing.
@@ -70,6 +74,15 @@ struct DevelopmentHome {
                       public: true
                       redirectURIs: ["http://127.0.0.1/callback"]
                       scopes: [openid, profile, email, phone, offline_access]
+                  software:
+                    demo-mobile:
+                      name: Demo
+                      initialAccessTokens: ["\(Self.initialAccessToken)"]
+                      statements: ["\(Self.softwareStatement)"]
+                      redirectURIs: ["com.example.demo:/callback", "http://127.0.0.1/callback"]
+                      scopes: [openid, profile, email, offline_access, native, qr]
+                  qr: { enabled: true }
+                  paths: [blitz]
             """
         return try Configuration.parse(
             yaml, file: "gatehouse dev",

@@ -27,7 +27,9 @@ extension Configuration.Application {
 
     /// The third-party OpenID clients, which people may allow to receive their data.
     fileprivate var clients: [Recipient] {
-        let clients = openID?.clients.values.filter { !$0.isFirstParty && !$0.redirectURIs.isEmpty } ?? []
+        let all = (openID?.clients.values).map(Array.init) ?? []
+        let software = openID?.software.values.map(\.template) ?? []
+        let clients = (all + software).filter { !$0.isFirstParty && !$0.redirectURIs.isEmpty }
         return clients.sorted { $0.id < $1.id }.map { client in
             let hosts = Set(client.redirectURIs.compactMap { $0.text.urlHost }).sorted()
             var recipient = Recipient(name: client.name, kind: .client, hosts: hosts)
@@ -35,6 +37,9 @@ extension Configuration.Application {
             return recipient
         }
     }
+
+    /// The client or the software of a recipient.
+    func thirdParty(_ id: String) -> OAuthClient? { openID?.clients[id] ?? openID?.software[id]?.template }
 }
 
 extension String {

@@ -74,6 +74,12 @@ struct PrivacyRecord {
             ["sessions", "the device's own name, network address, methods and times of authentication"],
             ["audit", "decisions and times, under a pseudonym whose key erasure destroys"],
         ]
+            + (application.openID?.software ?? [:]).sorted { $0.key < $1.key }.map { id, software in
+                [
+                    "installations of \(software.template.name) (\(id))",
+                    "kind and name of the device, network address of the last use, times",
+                ]
+            }
             + application.providersInUse.map { provider in
                 ["provider \(provider.name) (\(provider.kind))", Self.data(of: provider)]
             }
@@ -98,7 +104,20 @@ struct PrivacyRecord {
             let hosts = recipient.hosts.isEmpty ? "its own" : recipient.hosts.joined(separator: ", ")
             return [recipient.name, hosts, data(for: recipient, of: application)]
         }
-        return rows.isEmpty ? "None." : table(["recipient", "hosts", "receives"], rows)
+        let all = rows + registeredClients(of: application)
+        return all.isEmpty ? "None." : table(["recipient", "hosts", "receives"], all)
+    }
+
+    /// Clients that register themselves are not known from the configuration.
+    private func registeredClients(of application: Configuration.Application) -> [[String]] {
+        guard let settings = application.openID?.registration, settings.mode != .off else { return [] }
+        let scopes = settings.scopes.sorted().joined(separator: ", ")
+        return [
+            [
+                "apps that have registered themselves", "their own (`gatehouse client list`)",
+                "with the person's consent, what these scopes are for: \(scopes)",
+            ]
+        ]
     }
 
     private func data(for recipient: Recipient, of application: Configuration.Application) -> String {
@@ -112,7 +131,7 @@ struct PrivacyRecord {
         case .provider: "that the person signs in here; it provides the data above"
         case .client:
             "with the person's consent, what these scopes are for: "
-                + (recipient.client.flatMap { application.openID?.clients[$0] }?.scopes ?? []).sorted()
+                + (recipient.client.flatMap { application.thirdParty($0) }?.scopes ?? []).sorted()
                 .joined(separator: ", ")
         }
     }
@@ -137,6 +156,7 @@ struct PrivacyRecord {
                 "merges",
                 "can be undone for \(policy.undoWindow.configured), then contain no address; deleted with the account",
             ],
+        ] + clientRetention(of: application) + [
             ["events for webhooks", "30d, once they are settled; those of an erasure stay"],
             ["tokens given back to their service", "30d, as name and times only; those of an erasure stay"],
             [
@@ -148,6 +168,19 @@ struct PrivacyRecord {
             ["messages sent", "7d, their content until they are sent; those given up 30d"],
             ["audit", AuditRetention.events.configured],
         ]
+    }
+
+    private func clientRetention(of application: Configuration.Application) -> [[String]] {
+        guard let settings = application.openID, settings.takesRegistrations else { return [] }
+        let software = settings.software.sorted { $0.key < $1.key }.map { id, software in
+            [
+                "installations of \(id)",
+                "until their session ends, or \(software.idle.configured) without use; before the first sign-in "
+                    + software.firstLoginWithin.configured,
+            ]
+        }
+        guard settings.registration.mode != .off else { return software }
+        return software + [["registered clients", "\(settings.registration.idle.configured) without use"]]
     }
 
     private var security: String {

@@ -11,6 +11,8 @@ final class SettingsReader {
     let installed: InstalledProviders
     /// Whether the current provider is off, so that its secrets are not read.
     var ignoresSecrets = false
+    /// Whether software statements are not read, because the command that runs is to make one.
+    let ignoresStatements: Bool
 
     private let file: String
     private let directory: String
@@ -25,8 +27,11 @@ final class SettingsReader {
 
     /// Creates a reader of the file at a path; problems show that path, and relative paths in the file are relative to
     /// its directory.
-    init(file: String, environment: [String: String], installed: InstalledProviders) {
+    init(
+        file: String, environment: [String: String], installed: InstalledProviders, ignoresStatements: Bool = false
+    ) {
         self.file = file
+        self.ignoresStatements = ignoresStatements
         directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
         expansion = EnvironmentExpansion(environment: environment)
         self.installed = installed

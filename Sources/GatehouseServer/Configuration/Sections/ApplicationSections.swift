@@ -25,7 +25,7 @@ extension Configuration {
         package func application(id: Accounts.Application.ID) -> Accounts.Application {
             Accounts.Application(
                 id: id, name: name, issuer: url, audience: audience, policy: policy,
-                redirectURIs: redirectURIs, providers: providers)
+                redirectURIs: redirectURIs, providers: providers, issuers: openID?.issuers(at: url))
         }
     }
 

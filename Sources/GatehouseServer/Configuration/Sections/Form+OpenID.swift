@@ -15,6 +15,12 @@ extension Form {
     /// A client's secret, of which only the hash is kept in memory.
     static let clientSecret = secret("a secret of at least 32 bytes: text, or file:PATH") { $0.utf8.count >= 32 }
 
+    /// A software statement, which is accepted byte for byte.
+    static let statement = Form(description: secret.description) { node, reader in
+        guard reader.ignoresStatements, node.text != nil else { return secret.read(node, reader) }
+        return node
+    }
+
     static let clientKeys = secret("a JWK Set without private keys: JSON text, or file:PATH") { text in
         try UpstreamTokenVerifier.check(set: text)
         return true
@@ -52,13 +58,19 @@ extension Form {
     }
 
     static let clients = Form(description: "a mapping of ids", children: (".ID.", ClientSection.settings)) {
-        node, reader in
-        table(node, reader, of: .section(ClientSection.self)) { id in
-            guard (1...64).contains(id.utf8.count), UUID(uuidString: id) == nil,
-                id.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "._-".utf8.contains($0) })
-            else { return "an id is 1 to 64 of A-Z, a-z, 0-9, ., _ and -, and no UUID" }
-            return nil
-        }
+        node, reader in table(node, reader, of: .section(ClientSection.self), names: clientIDFault)
+    }
+
+    static let software = Form(description: "a mapping of ids", children: (".ID.", SoftwareSection.settings)) {
+        node, reader in table(node, reader, of: .section(SoftwareSection.self), names: clientIDFault)
+    }
+
+    /// Why a client or software cannot have this id; `nil` if it can.
+    private static func clientIDFault(_ id: String) -> String? {
+        guard (1...64).contains(id.utf8.count), UUID(uuidString: id) == nil,
+            id.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "._-".utf8.contains($0) })
+        else { return "an id is 1 to 64 of A-Z, a-z, 0-9, ., _ and -, and no UUID" }
+        return nil
     }
 
     static let resources = Form(

@@ -5,19 +5,38 @@ internal import ProviderKit
 struct OpenIDSection: SettingsSection {
     let clients: [String: ClientSection]
     let resources: [String: ResourceSection]
+    let software: [String: SoftwareSection]
+    let registration: RegistrationSection
     let sso: BrowserSessionsSection
+    let qr: QRSection
     let pages: PagesSection
     let requestLifetime: Duration
+    let paths: Set<Issuer.Place>
 
     static let settings = [
         Setting("clients", .clients, default: [:], help: "The apps that sign people in with this application, by id."),
         Setting(
             "resources", .resources, default: [:], help: "The services that take access tokens, by URI (RFC 8707)."),
+        Setting(
+            "software", .software, default: [:],
+            help: "The mobile apps whose installations register themselves, each as a client of its own, by id."),
+        Setting(
+            "registration", .section(RegistrationSection.self), default: [:],
+            help: "Whether other clients may register themselves (RFC 7591)."),
         Setting("sso", .section(BrowserSessionsSection.self), default: [:], help: "How long browsers stay signed in."),
+        Setting(
+            "qr", .section(QRSection.self), default: [:],
+            help: "Signing in at a browser with an app that is signed in on a phone."),
         Setting("pages", .section(PagesSection.self), default: [:], help: "What pages show of the operator."),
         Setting(
             "requestLifetime", .duration(.seconds(60) ... .seconds(86_400)), default: "30m",
             help: "How long a person may take to answer the pages of one authorization request."),
+        Setting(
+            "paths", .list(of: .choice([Issuer.Place.blitz])), default: [],
+            help: """
+                Further paths of the endpoints. With `blitz`, apps for Blitz Identity Provider find them below \
+                `/blitz`, under an issuer of that name (docs/phones.md).
+                """),
     ]
 
     func validate() throws(SettingsError) {
@@ -26,7 +45,9 @@ struct OpenIDSection: SettingsSection {
                 throw SettingsError(
                     setting: "clients", reason: "\(id) names the resource \(unknown), which is not configured")
             }
-            let known = client.resources.reduce(into: Set(StandardScope.allCases.map(\.rawValue))) { known, resource in
+            let known = client.resources.reduce(
+                into: Set(StandardScope.allCases.map(\.rawValue) + StandardScope.qrNames)
+            ) { known, resource in
                 known.formUnion(resources[resource]?.scopes.keys.map { $0 } ?? [])
             }
             // Consent is kept as scopes and resources; a scope that two resources have would be consented to at both.
@@ -37,10 +58,18 @@ struct OpenIDSection: SettingsSection {
                     throw SettingsError(setting: "clients", reason: "\(id) has two resources with the scope \(name)")
                 }
             }
+            if client.scopes?.contains(StandardScope.native.rawValue) == true {
+                throw SettingsError(setting: "clients", reason: "\(id) has the scope native, which is for `software`")
+            }
             if let unknown = client.scopes?.first(where: { !known.contains($0) }) {
                 throw SettingsError(
                     setting: "clients", reason: "\(id) names the scope \(unknown), which does not exist")
             }
+        }
+        let settings = value()
+        let clients = Array(settings.clients.values) + settings.software.values.map(\.template)
+        guard qr.enabled || !clients.contains(where: { !$0.scopes.isDisjoint(with: StandardScope.qrNames) }) else {
+            throw SettingsError(setting: "qr", reason: "is off, but a client has the scope qr")
         }
     }
 
@@ -48,11 +77,15 @@ struct OpenIDSection: SettingsSection {
         var settings = OpenIDSettings(
             clients: Dictionary(uniqueKeysWithValues: clients.map { ($0.key, $0.value.client(id: $0.key)) }),
             resources: resources.mapValues { .init(accessLifetime: $0.accessLifetime, scopes: $0.scopes) })
+        settings.software = Dictionary(uniqueKeysWithValues: software.map { ($0.key, $0.value.software(id: $0.key)) })
+        settings.registration = registration.value
         settings.browserSessions.idle = sso.idle
         settings.browserSessions.lifetime = sso.lifetime
         settings.browserSessions.remember = sso.remember
+        settings.qr = qr.value
         settings.pages = pages.value
         settings.requestLifetime = requestLifetime
+        settings.paths = paths
         return settings
     }
 
@@ -106,7 +139,7 @@ struct ClientSection: SettingsSection {
     let tosURI: String?
     let firstParty: Bool
     let scopes: [String]?
-    let grants: [OAuthClient.Grant]?
+    let grants: [Grant]?
     let resources: [String]
     let introspects: [String]
     let pkce: Requirement
@@ -122,6 +155,23 @@ struct ClientSection: SettingsSection {
 
     enum Requirement: String, Sendable, CaseIterable, Decodable { case required, optional }
     enum AccessType: String, Sendable, CaseIterable, Decodable { case online, offline }
+
+    /// A grant by its short name: that of the device grant is a URN on the wire.
+    enum Grant: String, Sendable, CaseIterable, Decodable {
+        case authorizationCode = "authorization_code"
+        case refreshToken = "refresh_token"
+        case clientCredentials = "client_credentials"
+        case deviceCode = "device_code"
+
+        fileprivate var value: OAuthClient.Grant {
+            switch self {
+            case .authorizationCode: .authorizationCode
+            case .refreshToken: .refreshToken
+            case .clientCredentials: .clientCredentials
+            case .deviceCode: .deviceCode
+            }
+        }
+    }
 
     static let settings = [
         Setting("name", .localized, required: true, help: "The client's name, for all languages or by language."),
@@ -154,7 +204,7 @@ struct ClientSection: SettingsSection {
                 `email`.
                 """),
         Setting(
-            "grants", .list(of: .choice(OAuthClient.Grant.allCases)),
+            "grants", .list(of: .choice(Grant.allCases)),
             help: "What the client may use at the token endpoint. Default: `authorization_code`, `refresh_token`."),
         Setting("resources", .list(of: .text), default: [], help: "The resources that it may ask tokens for."),
         Setting(
@@ -179,7 +229,7 @@ struct ClientSection: SettingsSection {
     ]
 
     private var allSecrets: [String] { ([secret].compactMap { $0 } + secrets).map(\.value) }
-    private var allGrants: [OAuthClient.Grant] { grants ?? [.authorizationCode, .refreshToken] }
+    private var allGrants: [Grant] { grants ?? [.authorizationCode, .refreshToken] }
 
     func validate() throws(SettingsError) {
         guard [!allSecrets.isEmpty, jwks != nil, jwksURL != nil, self.public].count(where: { $0 }) == 1 else {
@@ -200,8 +250,9 @@ struct ClientSection: SettingsSection {
                 throw SettingsError(setting: "resources", reason: "client_credentials needs at least one")
             }
         }
-        guard scopes?.contains("account") != true || firstParty else {
-            throw SettingsError(setting: "scopes", reason: "account is for clients with `firstParty: true`")
+        let own = ["account"] + StandardScope.qrNames
+        if let own = scopes?.first(where: own.contains), !firstParty {
+            throw SettingsError(setting: "scopes", reason: "\(own) is for clients with `firstParty: true`")
         }
         guard subject == .public || client(id: "").sector != nil else {
             throw SettingsError(setting: "subject", reason: "pairwise needs redirect URIs of one host")
@@ -219,7 +270,7 @@ struct ClientSection: SettingsSection {
         (client.logo, client.policyURI, client.tosURI) = (logo, policyURI, tosURI)
         client.isFirstParty = firstParty
         if let scopes { client.scopes = Set(scopes) }
-        client.grants = Set(allGrants)
+        client.grants = Set(allGrants.map(\.value))
         client.resources = resources
         client.introspects = introspects
         client.requiresPKCE = pkce == .required

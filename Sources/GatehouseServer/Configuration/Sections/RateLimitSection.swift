@@ -45,6 +45,8 @@ extension RateLimit {
         case .export: Rate(20, per: .seconds(60))
         case .authorize: Rate(600, per: .seconds(60))
         case .token: Rate(120, per: .seconds(60))
+        case .clientRegistration: Rate(60, per: .seconds(60))
+        case .device, .userCode, .qr: Rate(10, per: .seconds(60))
         }
     }
 
@@ -68,6 +70,10 @@ extension RateLimit {
         case .export: "Exports of an account, by client."
         case .authorize: "Authorization requests of OpenID clients, by client network."
         case .token: "Calls of public OpenID clients and refused calls of others, by client network."
+        case .clientRegistration: "Registrations of OpenID clients, by client network."
+        case .device: "Requests of devices for a code (RFC 8628), by client network."
+        case .userCode: "Codes of devices that people type, by client network."
+        case .qr: "QR codes that are shown, and answers to them, by client network."
         case .general: "Every other route that writes or needs no bearer, each counted on its own, by client."
         }
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MaxMind
 package import ProviderKit
 
 extension Configuration {
@@ -101,11 +102,33 @@ extension Configuration {
     package struct Network: SettingsSection, Equatable {
         /// Whether outbound calls may reach private addresses.
         package var allowPrivateHosts: Bool
+        /// The path of a file in MaxMind's format.
+        package var geoIP: String?
 
         static let settings = [
             Setting(
                 "allowPrivateHosts", .flag, default: "false",
-                help: "Lets calls to providers, webhooks and the SMS gateway reach private addresses and plain HTTP.")
+                help: "Lets calls to providers, webhooks and the SMS gateway reach private addresses and plain HTTP."),
+            Setting(
+                "geoIP", .placeFile,
+                help: """
+                    A file in MaxMind's format, such as GeoLite2-City, that says where people are asked to sign in. It \
+                    is opened at the start, and may be replaced by renaming another file.
+                    """),
         ]
+    }
+}
+
+extension Form {
+    /// The path of a file that says where networks are.
+    fileprivate static let placeFile = scalar("the path of a file in MaxMind's format") { text, node, reader in
+        let path = reader.absolute(text)
+        do throws(PlaceFile.Fault) {
+            _ = try PlaceFile(path: path)
+        } catch {
+            reader.report(error.reason, at: node.place)
+            throw Reported()
+        }
+        return node.with(.scalar(path))
     }
 }
