@@ -13,6 +13,7 @@ import traceback
 import requests
 
 import basic
+import dynamic
 import logout
 from browser import Browser, Failure
 from relying_party import RelyingParty
@@ -77,6 +78,8 @@ def run(plan, issuer, backchannel, secret):
             modules = basic.MODULES
         case "config":
             modules = [basic.discovery_endpoint_verification]
+        case "dynamic":
+            modules = dynamic.MODULES
         case "idpyoidc":
             modules = logout.SIGN_IN
         case "rp_initiated_logout":
@@ -86,9 +89,9 @@ def run(plan, issuer, backchannel, secret):
         case "allauth":
             import django_site
             modules = django_site.MODULES
-    if modules is basic.MODULES:
-        for name, reason in basic.SKIPPED.items():
-            report(name, True, f"skipped: {reason}")
+    skipped = {id(basic.MODULES): basic.SKIPPED, id(dynamic.MODULES): dynamic.SKIPPED}.get(id(modules), {})
+    for name, reason in skipped.items():
+        report(name, True, f"skipped: {reason}")
     for module in modules:
         detail = None
         try:

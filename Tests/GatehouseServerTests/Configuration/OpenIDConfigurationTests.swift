@@ -47,9 +47,46 @@ struct OpenIDConfigurationTests {
                 + "resources: { \"https://a.example\": { scopes: { read: A } }, \"https://b.example\": { scopes: { read: B } } }",
             "openid.clients: web has two resources with the scope read"
         ),
+        (
+            "clients: { \(web), scopes: [openid, qr], firstParty: true } }, qr: { enabled: false }",
+            "openid.qr: is off, but a client has the scope qr"
+        ),
+        (
+            "clients: { \(web), scopes: [blitz_qr_auth] } }",
+            "openid.clients.web.scopes: blitz_qr_auth is for clients with `firstParty: true`"
+        ),
+        ("qr: { number: never }", "openid.qr.number: expected one of app, always"),
+        (
+            "qr: { lifetime: 5s }",
+            "openid.qr.lifetime: expected a duration from 30s to 10m (whole seconds, or 90s, 5m, 2h, 30d)"
+        ),
+        (
+            "qr: { appLinks: { symbian: \"https://a.example\" } }",
+            "openid.qr.appLinks.symbian: unknown key, expected one of ios, android"
+        ),
+        ("qr: { url: app }", "openid.qr.url: expected an absolute http or https URL without user or fragment"),
+        ("paths: [keycloak]", "openid.paths[0]: expected blitz"),
+        ("paths: [plain]", "openid.paths[0]: expected blitz"),
+        (
+            "paths: [blitz], resources: { \"https://id.example/blitz\": {} }",
+            "openid.resources.\"https://id.example/blitz\": a resource is not the URL or the audience of an application"
+        ),
     ])
     func `a provider that is refused`(settings: String, problem: String) {
         #expect(problems("openid: { \(settings) }") == ["gatehouse.yaml:7: applications.demo.\(problem)"])
+    }
+
+    @Test func `a file of places that cannot be read is refused with the reason`() throws {
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        try directory.write("no such file", to: "places.mmdb")
+        for (path, reason) in [
+            ("/nowhere/places.mmdb", "Error opening the specified MaxMind DB file"),
+            ("\(directory.path)/places.mmdb", "The MaxMind DB file contains invalid metadata"),
+        ] {
+            let problems = Fixture.problems(Fixture.top("network: { geoIP: \"\(path)\" }"))
+            #expect(problems == ["gatehouse.yaml:4: network.geoIP: \(reason)"])
+        }
     }
 
     @Test func `a URL has no path, and belongs to one application`() {
@@ -61,6 +98,31 @@ struct OpenIDConfigurationTests {
             problems("publicURL: \"https://id.example\"\n    hosts: [id.example]", default: "other") == [
                 "gatehouse.yaml:9: applications.other.publicURL: the application demo has the same URL"
             ])
+    }
+
+    @Test func `the paths of Blitz are a warning where the cookie of its apps does not come along`() throws {
+        let paths = "openid: { paths: [blitz] }, providers: { scripted: {} }"
+        func warnings(_ applications: String) throws -> [String] {
+            try Fixture.warnings(
+                Fixture.required + """
+                    server: { publicURL: "https://id.example" }
+                    defaultApplication: demo
+                    applications:
+                      demo: { \(paths) }
+                    \(applications)
+                    """)
+        }
+        #expect(try warnings("") == [])
+        #expect(
+            try warnings("  own: { hosts: [own.example], publicURL: \"https://own.example\", \(paths) }") == [])
+        for other in ["  other: { \(paths) }", "  other: { hosts: [other.example], \(paths) }"] {
+            #expect(
+                try warnings(other) == [
+                    "gatehouse.yaml:7: applications.other.openid.paths: apps of Blitz set a cookie with the path "
+                        + "/blitz, which is not sent to https://id.example/apps/other; give the application a "
+                        + "`publicURL` of its own"
+                ])
+        }
     }
 
     @Test func `a client names scopes of its resources, inspects them and the API's tokens`() {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPAPI
 import NIOHTTP1
+import OpenID
 import Testing
 
 @testable import GatehouseServer
@@ -12,7 +13,7 @@ struct DocumentationTests {
     private static let pages = [
         "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Plugins/README.md", "deploy/capacity.md",
         "deploy/citus.md", "docs/api.md", "docs/architecture.md", "docs/configuration.md", "docs/openid.md",
-        "docs/operations.md", "docs/pages.md", "docs/security.md",
+        "docs/operations.md", "docs/pages.md", "docs/phones.md", "docs/security.md",
     ]
 
     @Test(arguments: pages) func `links lead to files and headings`(page: String) throws {
@@ -49,6 +50,27 @@ struct DocumentationTests {
         let configuration = try Configuration.load(path: path, environment: [:], installed: Fixture.installed)
         let club = try #require(configuration.application(named: "club"))
         #expect(club.url == "https://id.example" && club.openID != nil)
+    }
+
+    @Test func `the configurations in the page about phones are accepted`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(String(repeating: "s", count: 32), to: "csi.token")
+        try directory.write("statement", to: "csi.jwt")
+        func load(_ yaml: some StringProtocol) throws -> Configuration {
+            let path = try directory.write(Fixture.required + yaml)
+            return try Configuration.load(path: path, environment: [:], installed: Fixture.installed)
+        }
+        func indented(_ block: Substring, by count: Int) -> String {
+            block.split(separator: "\n").map { String(repeating: " ", count: count) + $0 }.joined(separator: "\n")
+        }
+        let blocks = try Self.text("docs/phones.md").matches(of: /(?s)```yaml\n(.*?)```/).map(\.output.1)
+        try #require(blocks.count == 3)
+        let portal = try load(blocks[0]).application(named: "portal")
+        #expect(portal?.openID?.software.keys.contains("CSI") == true)
+        let tv = try load("applications:\n  portal:\n    openid:\n      clients:\n\(indented(blocks[1], by: 8))\n")
+        #expect(tv.application(named: "portal")?.openID?.clients["tv"]?.grants.contains(.deviceCode) == true)
+        let blitz = try load("applications:\n  portal:\n\(indented(blocks[2], by: 4))\n")
+        #expect(blitz.application(named: "portal")?.openID?.paths == [.blitz])
     }
 
     @Test func `the server logs the lines that operations lists`() throws {

@@ -21,11 +21,12 @@ struct ClientLimitTests {
     @Test func `every call that writes or needs no bearer is limited`() async throws {
         let names = [
             "login", "refresh", "apple", "logout", "forgotPassword", "register", "anonymous", "otpClient", "general",
-            "authorize", "token",
+            "authorize", "token", "clientRegistration", "device", "userCode", "qr",
         ]
         let rates = "{ \(names.map { "\($0): 2/h" }.joined(separator: ", ")) }"
         try await TestServer.with(
-            server: Self.proxied, application: RelyingParty.configuration, providers: "scripted: {}", rateLimits: rates
+            server: Self.proxied, application: BlitzApp.everything,
+            providers: "scripted: {}", rateLimits: rates
         ) { server in
             let client = APIClient(server)
             let document = try await client.send(.GET, "/openapi.json", headers: from("192.0.2.1"))
@@ -45,7 +46,8 @@ struct ClientLimitTests {
                         // Browsers send forms to the callback, when they return from a provider, and so do clients.
                         let form = "application/x-www-form-urlencoded"
                         let isForm =
-                            path.hasSuffix("/callback") || path.hasPrefix("/oauth/")
+                            path.hasSuffix("/callback")
+                            || path.firstRange(of: /^(\/blitz)?\/oauth\/(?!register)/) != nil
                             || operation["requestBody"]["content"].keys.contains(form)
                         headers.add(name: "content-type", value: isForm ? form : "application/json")
                         statuses.append(
@@ -68,9 +70,11 @@ struct ClientLimitTests {
     }
 
     private func readsByBearer(_ method: String, _ path: String, _ operation: JSONValue) -> Bool {
-        // The page /review refuses the token of its link.
-        path == "/oauth/userinfo"
-            || method == "get" && path != "/review" && operation["responses"].keys.contains("401")
+        // The page /review refuses the token of its link, and a registration those of other clients; a look at a QR
+        // code changes what its page shows.
+        ["/oauth/userinfo", "/blitz/oauth/me"].contains(path)
+            || method == "get" && path != "/review" && !path.contains("/oauth/register/") && !path.contains("/auth/qr/")
+                && operation["responses"].keys.contains("401")
     }
 
     @Test func `each route without a named limit is counted separately`() async throws {

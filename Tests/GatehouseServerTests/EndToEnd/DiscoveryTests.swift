@@ -47,7 +47,7 @@ struct DiscoveryTests {
     }
 
     @Test func `the document describes what the server answers`() async throws {
-        try await TestServer.with(application: RelyingParty.configuration) { server in
+        try await TestServer.with(application: BlitzApp.everything) { server in
             let client = APIClient(server)
             let document = try await client.send(.GET, "/openapi.json")
             #expect(document.status == 200 && document["openapi"].string?.hasPrefix("3.1") == true)

@@ -18,7 +18,8 @@ struct MalformedInputTests {
         static func all(of client: APIClient) async throws -> [Route] {
             let document = try await client.send(.GET, "/openapi.json").json
             let paths = try #require(document["paths"].object)
-            return paths.flatMap { path, methods in
+            // The endpoints of OpenID clients have errors of another form (`ClientMetadataTests`).
+            return paths.filter { $0.key.hasPrefix("/api/") }.flatMap { path, methods in
                 ["post", "put", "patch"].compactMap { method in
                     let body = methods[method]["requestBody"]["content"]["application/json"]["schema"]
                     guard body != .null else { return nil }
@@ -73,7 +74,7 @@ struct MalformedInputTests {
     }
 
     @Test func `a body that is no JSON object is refused by every route`() async throws {
-        try await TestServer.with { server in
+        try await TestServer.with(application: BlitzApp.everything) { server in
             let client = APIClient(server)
             let bearer = try await client.guest().accessToken
             for route in try await Route.all(of: client) {
@@ -93,7 +94,7 @@ struct MalformedInputTests {
             #"{"a":null}"#, #""\ud800""#, #""\udc00\ud800""#,
             String(repeating: "[", count: 600) + String(repeating: "]", count: 600),
         ]
-        try await TestServer.with { server in
+        try await TestServer.with(application: BlitzApp.everything) { server in
             let client = APIClient(server)
             let bearer = try await client.guest().accessToken
             let routes = try await Route.all(of: client)
@@ -123,7 +124,7 @@ struct MalformedInputTests {
     }
 
     @Test func `a duplicate member is refused or one of its values is used`() async throws {
-        try await TestServer.with { server in
+        try await TestServer.with(application: BlitzApp.everything) { server in
             let client = APIClient(server)
             let bearer = try await client.guest().accessToken
             for route in try await Route.all(of: client) where !route.path.hasSuffix("logout") {
@@ -137,7 +138,7 @@ struct MalformedInputTests {
     }
 
     @Test func `metadata accepts any JSON that can be stored`() async throws {
-        try await TestServer.with { server in
+        try await TestServer.with(application: BlitzApp.everything) { server in
             let client = APIClient(server)
             let bearer = try await client.guest().accessToken
             let deep = String(repeating: #"{"a":"#, count: 14) + "1" + String(repeating: "}", count: 14)
@@ -174,7 +175,7 @@ struct MalformedInputTests {
     }
 
     @Test func `another content type is 415`() async throws {
-        try await TestServer.with { server in
+        try await TestServer.with(application: BlitzApp.everything) { server in
             let client = APIClient(server)
             let bearer = try await client.guest().accessToken
             let refused = [

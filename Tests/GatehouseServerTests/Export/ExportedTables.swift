@@ -18,6 +18,8 @@ enum ExportedTables {
         "registrations": "pendingRegistrations", "proofs": "pendingProofs", "merges": "merges",
         "erasures": "erasures", "webhook_deliveries": "webhookDeliveries", "outbox": "messages",
         "audit_events": "auditEvents", "redirect_flows": "redirectFlows", "consents": "consents",
+        "handoffs": "handoffs",
+        "clients": "instances",
     ]
 
     static let leftOut = [
@@ -50,7 +52,8 @@ enum ExportedTables {
         "sessions": [
             "uid": owner, "generation": "says which of its tokens are good", "renewed_at": "in auditEvents",
             "browser_hash": "made of a secret", "issuer": "the server's own URL", "idle": "a setting",
-            "outlives_parent": "as expiresAt",
+            "outlives_parent": "as expiresAt", "is_borrowed": "how the server judges methods",
+            "has_lent": "tells whether others end with it; they are rows of their own",
         ],
         "registrations": [
             "uid": owner, "hash": "made of a secret", "is_decoy": "would tell whether the address was taken",
@@ -63,6 +66,19 @@ enum ExportedTables {
         ],
         "merges": [:],
         "consents": ["uid": owner],
+        "handoffs": [
+            "uid": owner, "hash": "made of a secret", "user_code": "made of a secret", "number": "a secret",
+            "is_shown": "a property of the app", "id": "of no meaning outside", "request_hash": "made of a secret",
+            "issuer": "the server's own URL", "sealed": "of the device that asks; once it is signed in, in sessions",
+            "polled_at": work, "poll_interval": work,
+        ],
+        "clients": [
+            "uid": owner, "issuer": "the server's own URL", "metadata": "of the app, the same on every device",
+            "secret_hash": "made of a secret", "registration_hash": "made of a secret",
+            "quota": "a keyed pseudonym of a network", "slot": "counts registrations", "expires_at": "a setting",
+            "logout_lane": "of clients that are nobody's", "last_used_at": "in sessions",
+            "deleted_at": "the row is gone minutes later",
+        ],
         "erasures": [
             "uid": owner, "look_again_at": work, "certificate": "of an account that is gone",
             "session_id": "in sessions, as the one that a restored session continues",
@@ -201,6 +217,12 @@ struct ExportSeed {
         try await run(
             "INSERT INTO consents (application_id, uid, client_id, scopes, resources) VALUES ($1, $2, $3, '{openid}', '{}')",
             .uuid(uid), .text(marker("consents")))
+        try await run(
+            "INSERT INTO handoffs (application_id, hash, kind, id, client_id, issuer, request_hash, state, uid, session_id, sealed, expires_at) VALUES ($1, $2, 'qr', gen_random_uuid(), $3, 'https://never.example', $2, 'confirmed', $4, $5, $2, now())",
+            .bytes(Array(secret.prefix(32))), .text(marker("handoffs")), .uuid(uid), .uuid(session))
+        try await run(
+            "INSERT INTO clients (application_id, client_id, issuer, metadata, registration_hash, software, device_type, uid, session_id, expires_at) VALUES ($1, $3, 'https://a.example', '{}', $5, 'app', 'iphone', $2, $4, now() + interval '1 day')",
+            .uuid(uid), .text(marker("clients")), .uuid(session), .bytes(Array(secret.prefix(32))))
         try await run(
             "INSERT INTO audit_events (application_id, event, account) SELECT $1, $3, sha256(audit_key || uuid_send(uid)) FROM accounts WHERE uid = $2",
             .uuid(uid), .text(marker("audit_events")))

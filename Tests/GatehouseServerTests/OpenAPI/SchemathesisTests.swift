@@ -28,7 +28,7 @@ import Testing
     /// a schema cannot express.
     private static let settings = """
         [[operations]]
-        include-path-regex = "^(/api/v1/auth/oauth/.provider./callback|/(oauth|signin|account|pages)(/.*)?|/(verify-email|reset-password|review))$"
+        include-path-regex = "^(/api/v1/auth/oauth/.provider./callback|/(oauth|signin|account|pages|device|qr)(/.*)?|/(verify-email|reset-password|review))$"
 
         [operations.checks.positive_data_acceptance]
         expected-statuses = ["2xx", "3xx", "400", "401", "403", "404", "409", "429"]
@@ -43,7 +43,10 @@ import Testing
 
     /// Paths that read no bearer of a guest.
     private static let withoutBearer =
-        #"^/(oauth|\.well-known/o|signin|signup|account|pages|verify-email|reset-password|review)"#
+        #"^/(oauth|\.well-known/o|signin|signup|account|pages|device|qr|verify-email|reset-password|review)"#
+
+    /// The same operations at other paths.
+    private static let repeated = #"^/blitz/(oauth|\.well-known|profile|login)|/blitz$"#
 
     /// One provider of every kind; their upstream URLs refuse connections.
     private static let providers = """
@@ -60,13 +63,14 @@ import Testing
 
     @Test func `Schemathesis finds nothing`() async throws {
         let programs = try await PythonPrograms.schemathesis()
-        async let withoutToken: Void = run(programs, asGuest: false)
-        try await run(programs, asGuest: true, ["--exclude-path-regex", Self.withoutBearer])
+        async let withoutToken: Void = run(programs, asGuest: false, ["--exclude-path-regex", Self.repeated])
+        try await run(
+            programs, asGuest: true, ["--exclude-path-regex", "\(Self.withoutBearer)|\(Self.repeated)"])
         try await withoutToken
     }
 
     private func run(_ programs: PythonPrograms, asGuest: Bool, _ options: [String] = []) async throws {
-        let application = "redirectURIs: [\"demo://callback\"]\n\(RelyingParty.configuration)"
+        let application = "redirectURIs: [\"demo://callback\"]\n\(BlitzApp.everything)"
         try await TestServer.with(application: application, providers: Self.providers) { server in
             try await ProcessDirectory.with { directory in
                 try directory.write(Self.hooks, to: "hooks.py")

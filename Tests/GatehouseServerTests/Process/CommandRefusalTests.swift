@@ -13,7 +13,8 @@ struct CommandRefusalTests {
     static let commands: [[String]] =
         ["show", "disable", "enable", "require-password-change", "delete", "export"].map { ["account", $0, uid] } + [
             ["purge"], ["purge", "--now", uid], ["purge", "--dry-run"], ["audit", "verify"], ["audit", "export"],
-            ["keys", "rotate"], ["migrate"], ["distribute"],
+            ["keys", "rotate"], ["client", "list"], ["client", "show", "reg~x"], ["client", "delete", "reg~x"],
+            ["openid", "statement", "CSI"], ["migrate"], ["distribute"],
             ["explain", "--provider", "email", "--evidence", "evidence.json"], ["serve"],
         ]
 

@@ -18,6 +18,8 @@ struct ServerFile {
     var emailMode = "open"
     /// Further entries of `providers`.
     var providers = ""
+    /// Further entries of the application.
+    var application = ""
 
     var text: String {
         """
@@ -34,6 +36,7 @@ struct ServerFile {
             audience: demo
             origins: ["http://localhost:3000"]
             tokens: { algorithm: ES256 }
+            \(application.replacing("\n", with: "\n    "))
             providers:
               anonymous: { enabled: true }
               email: { mode: \(emailMode), verificationLink: "https://demo.example/verify" }

@@ -35,6 +35,23 @@ extension HotPath {
                 return try await tab.open(path).answer
             }
         },
+        HotPath("a page with a QR code", 2, because: "it reads the request, and the state of its code") { stage in
+            let (browser, page) = try await stage.qrCode()
+            return {
+                var tab = browser
+                return try await tab.open(page.path).answer
+            }
+        },
+        HotPath("the state of a QR code", 1) { stage in
+            let (browser, page) = try await stage.qrCode()
+            return { try await browser.waitForCode(at: page, after: nil) }
+        },
+        HotPath("a phone's look at a QR code", 3, statements: 3, because: "replicas are told with the change") {
+            stage in
+            let phone = QRPhone(of: try await stage.client.register(at: stage.server), at: stage.server)
+            let page = try await stage.qrCode().page
+            return { try await phone.look(page.qrCode ?? "") }
+        },
         HotPath(
             "a form with a password", 5,
             because: "it reads the request and signs in, then reads who is, and stores a code"
@@ -57,6 +74,17 @@ extension HotPath {
                         "code_challenge": String(repeating: "c", count: 43), "code_challenge_method": "S256",
                     ])
             }
+        },
+        HotPath("a device's request", 1) { stage in
+            let party = Device.client("tv", at: stage.server)
+            return { try await party.post("/oauth/device", [:]) }
+        },
+        HotPath("a device's poll that connects it", 1) { stage in
+            let person = try await stage.client.register(at: stage.server)
+            let device = try await Device(stage.server)
+            var browser = PageBrowser(stage.server)
+            try await browser.allow(device, as: person)
+            return { try await device.poll() }
         },
         HotPath("code", 1) { stage in
             let (party, cookie, _) = try await stage.signedIn()
@@ -107,6 +135,13 @@ extension HotPath {
 }
 
 extension HotPathStage {
+    /// A browser that shows a QR code.
+    fileprivate func qrCode() async throws -> (browser: PageBrowser, page: PageBrowser.View) {
+        var browser = PageBrowser(server)
+        let page = try await browser.showCode(RelyingParty(server))
+        return (browser, page)
+    }
+
     /// A client with tokens of a person, and the cookie of that person's browser.
     fileprivate func signedIn(
         _ parameters: [String: String] = [:]

@@ -29,8 +29,8 @@ struct APIClient: Sendable {
     }
 
     /// A client of the default application, or of another application by its path prefix.
-    init(_ server: TestServer, application: String? = nil) {
-        self.init(url: server.url + (application.map { "/apps/\($0)" } ?? ""))
+    init(_ server: TestServer, application: String? = nil, by http: HTTPClient? = nil) {
+        self.init(url: server.url + (application.map { "/apps/\($0)" } ?? ""), http: http)
         // The server's public URL, which is chosen before its port.
         host = "127.0.0.1:1"
     }

@@ -1,4 +1,5 @@
 import Accounts
+import AsyncHTTPClient
 import Foundation
 import NIOHTTP1
 import ProviderKit
@@ -64,7 +65,8 @@ struct PageBrowser: Sendable {
     var cookieLines: [String: String] = [:]
     var headers: HTTPHeaders = [:]
 
-    init(_ server: TestServer) { api = APIClient(server) }
+    /// Has connections of its own if `http` is given.
+    init(_ server: TestServer, by http: HTTPClient? = nil) { api = APIClient(server, by: http) }
 
     /// The value of the cookie of the browser's sessions.
     var sessions: String? { cookies["gatehouse-sso-demo"] }
@@ -123,7 +125,7 @@ struct PageBrowser: Sendable {
 extension PageBrowser {
     /// Begins an authorization request, and shows where it leads.
     mutating func begin(_ party: RelyingParty, _ parameters: [String: String] = [:]) async throws -> View {
-        try await open("/oauth/authorize?\(RelyingParty.encoded(party.parameters(parameters)))")
+        try await open("\(party.endpoints.authorization)?\(RelyingParty.encoded(party.parameters(parameters)))")
     }
 
     /// Follows the link of a page to a provider, up to the provider's own page.

@@ -50,6 +50,13 @@ enum PageGallery {
         return ways
     }
 
+    private static func qr(_ state: StepPage.QR.State, _ change: (inout StepPage.QR) -> Void) -> StepPage.QR {
+        var code = StepPage.QR(
+            state, url: "https://anmeldung.nordlicht.example/qr?code=3f0a4e69-0c5e-4ae5-8d30-99c359b8270f")
+        change(&code)
+        return code
+    }
+
     private static let signIn: [Sample] = [
         Sample(name: "signin", step: .signIn(ways()), client: "Fotoalbum", isCancellable: true),
         Sample(
@@ -77,6 +84,22 @@ enum PageGallery {
         Sample(
             name: "code-problem", step: .code(to: "+4915112345678"),
             problem: .init(code: "RATE_LIMITED", retryAfter: 90)),
+        Sample(
+            name: "qr",
+            step: .qr(qr(.waiting) { _ in }), client: "Fotoalbum", isCancellable: true),
+        Sample(name: "qr-scanned", step: .qr(qr(.scanned) { $0.number = 42 }), isCancellable: true),
+        Sample(
+            name: "qr-compared",
+            step: .qr(qr(.scanned) { ($0.number, $0.isNumberShown) = (99, true) })),
+        Sample(
+            name: "qr-confirmed",
+            step: .qr(qr(.confirmed) { ($0.account, $0.asksToRemember) = (wilhelmina, true) }), client: "Fotoalbum"),
+        Sample(name: "qr-refused", step: .qr(qr(.refused) { _ in })),
+        Sample(name: "qr-expired", step: .qr(qr(.expired) { _ in }), problem: .init(code: "QR_EXPIRED")),
+        Sample(name: "qr-used", step: .qr(qr(.used) { _ in })),
+        Sample(
+            name: "qr-open",
+            step: .qrOpen([.init(.ios, url: "https://apps.example/1"), .init(.android, url: "https://apps.example/2")])),
         Sample(name: "forgot", step: .forgot(nil)),
         Sample(
             name: "forgot-problem", step: .forgot("ada@nordlicht.example"),
@@ -115,7 +138,20 @@ enum PageGallery {
                     }), isCancellable: true),
         Sample(name: "confirm", step: .confirm(wilhelmina), client: "Fotoalbum", isCancellable: true),
         Sample(name: "consent", step: .consent(consent), client: "Fotoalbum", isCancellable: true),
+        Sample(name: "device", step: .device(userCode: "WDJB-MJHT"), isCancellable: true),
+        Sample(
+            name: "device-problem", step: .device(userCode: "WDJB"), problem: .init(code: "INVALID_CREDENTIALS")),
+        Sample(name: "device-confirm", step: .deviceConfirm(device), isCancellable: true),
     ]
+
+    private static var device: StepPage.Device {
+        var device = StepPage.Device(
+            account: wilhelmina, userCode: "WDJB-MJHT", client: "Werkstatt Sonnenschein Fernsehempfänger",
+            isForeign: true, scopes: consent.scopes, address: "2001:db8:85a3:8d3:1319:8a2e:370:7348")
+        device.place = "Schwarzenfels an der Rautenberger Ache, Oberösterreich, Österreich"
+        (device.policy, device.terms) = ("https://fotoalbum.example/privacy", "https://fotoalbum.example/terms")
+        return device
+    }
 
     private static var consent: StepPage.Consent {
         var consent = StepPage.Consent(
@@ -125,6 +161,7 @@ enum PageGallery {
                 .standard("email", value: longAddress), .standard("phone", value: "+4915112345678"),
                 .standard("offline_access", value: nil), .resource("Read and change the albums that you share"),
             ])
+        consent.isUnverified = true
         (consent.policy, consent.terms) = ("https://fotoalbum.example/privacy", "https://fotoalbum.example/terms")
         return consent
     }

@@ -64,6 +64,23 @@ struct RelyingParty: Sendable {
     var client = "web"
     var redirectURI = Self.redirectURI
     var secret: String? = Self.secret
+    var endpoints = Endpoints()
+
+    /// The paths of the endpoints that the client uses.
+    struct Endpoints: Sendable {
+        var authorization = "/oauth/authorize"
+        var token = "/oauth/token"
+        var userInfo = "/oauth/userinfo"
+        var introspection = "/oauth/introspect"
+        var revocation = "/oauth/revoke"
+        var push = "/oauth/par"
+        var logout = "/oauth/logout"
+
+        static let blitz = Self(
+            authorization: "/blitz/oauth/ae", token: "/blitz/oauth/te", userInfo: "/blitz/oauth/me",
+            introspection: "/blitz/oauth/introspect", revocation: "/blitz/oauth/revoke", push: "/blitz/oauth/par",
+            logout: "/blitz/oauth/logout")
+    }
 
     init(_ server: TestServer, application: String? = nil) {
         (api, self.server) = (APIClient(server, application: application), server)
@@ -110,10 +127,11 @@ struct RelyingParty: Sendable {
         var headers = HTTPHeaders()
         if let cookie { headers.add(name: "cookie", value: cookie) }
         guard isForm else {
-            return try await api.send(.GET, "/oauth/authorize?\(Self.encoded(query))", headers: headers)
+            return try await api.send(.GET, "\(endpoints.authorization)?\(Self.encoded(query))", headers: headers)
         }
         headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
-        return try await api.send(.POST, "/oauth/authorize", raw: Array(Self.encoded(query).utf8), headers: headers)
+        return try await api.send(
+            .POST, endpoints.authorization, raw: Array(Self.encoded(query).utf8), headers: headers)
     }
 
     /// The client `app`, an app on a device.
@@ -157,27 +175,27 @@ struct RelyingParty: Sendable {
             "grant_type": "authorization_code", "code": code, "redirect_uri": redirectURI,
             "code_verifier": Self.verifier,
         ]
-        return try await post("/oauth/token", form.merging(others) { $1 }.filter { !$0.value.isEmpty })
+        return try await post(endpoints.token, form.merging(others) { $1 }.filter { !$0.value.isEmpty })
     }
 
     func refresh(_ token: String, _ others: [String: String] = [:]) async throws -> APIClient.Answer {
         try await post(
-            "/oauth/token", ["grant_type": "refresh_token", "refresh_token": token].merging(others) { $1 })
+            endpoints.token, ["grant_type": "refresh_token", "refresh_token": token].merging(others) { $1 })
     }
 
     func userInfo(_ token: String) async throws -> APIClient.Answer {
-        try await api.send(.GET, "/oauth/userinfo", bearer: token)
+        try await api.send(.GET, endpoints.userInfo, bearer: token)
     }
 
     /// Asks to sign the browser out.
     func logout(_ parameters: [String: String] = [:], cookie: String?) async throws -> APIClient.Answer {
         try await api.send(
-            .GET, "/oauth/logout?\(Self.encoded(parameters))", headers: cookie.map { ["cookie": $0] } ?? [:])
+            .GET, "\(endpoints.logout)?\(Self.encoded(parameters))", headers: cookie.map { ["cookie": $0] } ?? [:])
     }
 
     /// Whether the client's introspection calls the token active.
     func isActive(_ token: String) async throws -> Bool {
-        let answer = try await post("/oauth/introspect", ["token": token])
+        let answer = try await post(endpoints.introspection, ["token": token])
         try #require(answer.status == 200, "\(answer.text)")
         return answer["active"] == true
     }

@@ -48,7 +48,7 @@ struct ErasedTraces: Sendable {
         [person.email, subject, otherSubject, phone, name, city, device, newAddress, unprovenAddress, askedAddress]
     }
 
-    static let application = "redirectURIs: [\"demo://oauth/callback\"]\n" + RelyingParty.configuration
+    static let application = "redirectURIs: [\"demo://oauth/callback\"]\n" + BlitzApp.everything
 
     /// - Returns: the person with their newest session.
     func leave(at server: TestServer) async throws -> Person {
@@ -97,7 +97,8 @@ struct ErasedTraces: Sendable {
     }
 
     /// Leaves a consent, a code that an OpenID client has not redeemed, and three requests: one that names the person,
-    /// one that waits for the code that was sent to them, and one that waits for their consent.
+    /// one that waits for the code that was sent to them, and one that waits for their consent; an app's installation on
+    /// which the person has signed in; and a device that they have allowed.
     private func useClient(_ person: Person, at server: TestServer) async throws {
         let (party, spa) = (RelyingParty(server), RelyingParty.public(server))
         try await party.consent(of: person)
@@ -108,6 +109,11 @@ struct ErasedTraces: Sendable {
         try #require(asked.step == "code", "\(asked.text)")
         let consent = try await browser.signIn(person, at: browser.begin(spa))
         try #require(consent.step == "consent", "\(consent.text)")
+        _ = try await BlitzApp(server).signIn(person)
+        // The app's request ended right after the sign-in, so that it names nobody; it is removed an hour later.
+        try await server.execute("DELETE FROM authorization_requests WHERE client_id LIKE 'dyn~%' AND marks IS NULL")
+        var allowing = PageBrowser(server)
+        try await allowing.allow(Device(server), as: person)
     }
 
     /// Leaves counters, unsent messages and pending requests about the person's addresses.

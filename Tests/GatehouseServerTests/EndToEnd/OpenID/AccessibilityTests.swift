@@ -18,7 +18,7 @@ struct AccessibilityTests {
                     let name = "\(sample.name) in \(language.rawValue)"
                     let html = PageGallery.page(of: sample, in: language).page.html
                     #expect((1_000...24 * 1024).contains(html.utf8.count), "\(name): \(html.utf8.count) bytes")
-                    let inert = html.replacing(/<script.*?<\/script>|<meta http-equiv="refresh".*?>/, with: "")
+                    let inert = html.replacing(/(?s)<script.*?<\/script>|<meta http-equiv="refresh".*?>/, with: "")
                     try await browser.show(inert, width: 1280, dark: false)
                     try await Self.expectNothing(of: "{}", in: browser, "\(name), light")
                     try await browser.show(inert, width: 320, dark: true)

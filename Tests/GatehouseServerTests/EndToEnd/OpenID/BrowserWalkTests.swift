@@ -57,6 +57,32 @@ struct BrowserWalkTests {
         }
     }
 
+    @Test func `a person connects a device, and signs it out`() async throws {
+        try await TestServer.with(application: Device.configuration) { server in
+            let ada = try await APIClient(server).register(at: server)
+            let device = try await Device(server)
+            try await BrowserWalk.with(server, ada.email) { walk in
+                try await walk.open("/device?user_code=\(device.userCode)", at: "device")
+                try await walk.press("continue", ["user_code": "bbbb bbbb"], to: "device")
+                #expect(try await walk.problem == "INVALID_CREDENTIALS")
+                try await walk.press("continue", ["user_code": device.userCode.lowercased()], to: "signin")
+                try await walk.press(
+                    "password", ["identifier": ada.email, "password": ada.password], to: "device-confirm")
+                #expect(try await walk.text.contains(device.userCode))
+                try await walk.pressTwice("allow", to: "done")
+                #expect(try await walk.text.contains("Device connected"))
+                let tokens = try await device.poll()
+                try #require(tokens.status == 200, "\(tokens.text)")
+
+                try await walk.open("/account/sessions", at: "account-sessions")
+                try await walk.press("end", beside: "Photos TV", to: "account-sessions")
+                let refreshed = try await device.client.refresh(tokens["refresh_token"].string ?? "")
+                #expect(refreshed.isOAuthError(400, "invalid_grant"))
+                try await walk.signOut()
+            }
+        }
+    }
+
     @Test func `two accounts become one at the account pages, and part again`() async throws {
         try await with { server in
             let ada = try await APIClient(server).register(at: server)

@@ -33,12 +33,14 @@ struct ConformanceTests {
               name: Django
               secret: "\(secret)"
               redirectURIs: ["https://django.example/accounts/oidc/gatehouse/login/callback/"]
+          registration: { mode: open, pkce: optional, scopes: [openid, profile, email, phone, offline_access] }
         """
     }
 
     /// Runs a plan's program against a server, and reports each module that fails.
     @Test(arguments: [
         "basic", "basic_form_post", "config", "rp_initiated_logout", "backchannel_logout", "allauth", "idpyoidc",
+        "dynamic",
     ])
     func `relying parties of other authors find what the plan's modules check`(plan: String) async throws {
         let programs = try await PythonPrograms.relyingParties()
