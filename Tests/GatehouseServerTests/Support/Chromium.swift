@@ -164,7 +164,8 @@ final class Chromium: Sendable {
         while try await !condition() {
             guard ContinuousClock.now < deadline else {
                 let seen = try await evaluate("(document.body ?? document.documentElement).outerHTML")
-                Issue.record("\(what) never came: \(try await address) \(seen)")
+                let (blocked, last) = (traffic.blocked, traffic.requests.suffix(4).map(\.url))
+                Issue.record("\(what) never came: \(try await address) \(blocked) \(last) \(seen)")
                 throw TimeoutError()
             }
             try await Task.sleep(for: .milliseconds(20))

@@ -19,7 +19,7 @@ import Testing
     private func serve(_ body: @Sendable @escaping (TestServer, JSONValue) async throws -> Void) async throws {
         try await TestServer.with(
             server: "development: true, trustedProxies: [127.0.0.1]",
-            application: #"redirectURIs: ["demo://oauth/callback"]"#, providers: Self.providers,
+            application: "redirectURIs: [\"demo://oauth/callback\"]\n\(BlitzApp.everything)", providers: Self.providers,
             others: TestServer.photos
         ) { server in
             try await body(server, try await APIClient(server).send(.GET, "/openapi.json").json)
@@ -32,7 +32,7 @@ import Testing
         type: String = "application/json"
     ) -> [UInt8] {
         var head = "\(method) \(path) HTTP/1.1\r\nConnection: close\r\n"
-        if headers["Host"] == nil { head += "Host: localhost\r\n" }
+        if headers["Host"] == nil { head += "Host: 127.0.0.1:1\r\n" }
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         if let body {
             if headers["Content-Type"] == nil { head += "Content-Type: \(type)\r\n" }
@@ -75,12 +75,16 @@ import Testing
             for body in DocumentedBody.all(in: document) {
                 let headers = ["Authorization": "Bearer \(try await client.guest().accessToken)"]
                 let path = body.path.replacing(/\{[a-z]+\}/, with: "email")
+                // A client's registration and a scanned code ask for a token of their own before they read the body.
+                let refusals = body.path.hasPrefix("/api/") ? [400] : [400, 401]
                 for marks in [CombiningMarks.text(), CombiningMarks.escaped()] {
                     for json in body.json(naming: "a\(marks)") + ["{\"metadata\":{\"a\(marks)\":1}}"] {
                         let bytes = Self.request(body.method, path, headers: headers, body: json)
                         await budget.spend(on: "\(body.method) \(body.path) \(json.start)") {
                             let answer = await raw.send(bytes)
-                            #expect(answer.hasPrefix("HTTP/1.1 400"), "\(body.path): \(answer.prefix(300))")
+                            #expect(
+                                refusals.contains { answer.hasPrefix("HTTP/1.1 \($0)") },
+                                "\(body.path): \(answer.prefix(300))")
                         }
                     }
                 }
