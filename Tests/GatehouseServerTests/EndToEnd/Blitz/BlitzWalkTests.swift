@@ -242,6 +242,8 @@ extension BlitzApp {
 
 extension Chromium {
     /// Makes a move, and returns the address with which the browser then opens an app or leaves for its site.
+    ///
+    /// What follows is in another tab: the old one may ask whether to open the app, and takes no clicks meanwhile.
     func opening(_ uri: String, _ move: () async throws -> Void) async throws -> String {
         let known = traffic.requests.count
         try await move()
@@ -252,6 +254,7 @@ extension Chromium {
             opened = traffic.requests.dropFirst(known).map(\.url).first { $0.hasPrefix(uri) }
             return opened != nil
         }
+        try await openTab()
         return try #require(opened)
     }
 }
