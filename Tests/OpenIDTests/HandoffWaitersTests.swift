@@ -54,6 +54,17 @@ struct HandoffWaitersTests {
         #expect(waiters.begin(id, application: application) == nil)
     }
 
+    @Test func `one sign-in has eight places, and leaves the others free`() throws {
+        let (waiters, id) = (HandoffWaiters(), UUID())
+        let waits = try (0..<8).map { _ in try wait(id, at: waiters) }
+        #expect(waiters.begin(id, application: application) == nil && waiters.count == 8)
+        _ = try #require(waiters.begin(id, application: Application.ID(rawValue: 2)), "another application's sign-in")
+        _ = try wait(UUID(), at: waiters)
+        waiters.end(waits[3], for: id, application: application)
+        _ = try wait(id, at: waiters)
+        #expect(waiters.begin(id, application: application) == nil && waiters.count == 10)
+    }
+
     @Test func `a server that shuts down wakes all pages, and lets no further one wait`() async throws {
         let (waiters, id) = (HandoffWaiters(), UUID())
         let wait = try wait(id, at: waiters)

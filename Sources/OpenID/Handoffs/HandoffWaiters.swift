@@ -18,22 +18,27 @@ package final class HandoffWaiters: Sendable {
         var isClosed = false
     }
 
-    private let capacity: Int
+    private let capacity, share: Int
     private let state = Mutex(State())
 
-    /// At most `capacity` pages wait at once.
-    package init(capacity: Int = 10_000) { self.capacity = capacity }
+    /// At most `capacity` pages wait at once, and at most `share` of them for the same sign-in.
+    ///
+    /// A person has one page open, or a few tabs of it; without `share`, a single browser could take all places.
+    package init(capacity: Int = 10_000, share: Int = 8) { (self.capacity, self.share) = (capacity, share) }
 
     package var count: Int { state.withLock(\.count) }
 
     /// Begins a wait; changes from now on end it, also before `HandoffWait.value` is called.
-    /// - Returns: `nil` if too many pages wait, or the server shuts down.
+    /// - Returns: `nil` if too many pages wait, in total or for this sign-in, or the server shuts down.
     package func begin(_ id: UUID, application: Application.ID) -> HandoffWait? {
-        state.withLock { state in
-            guard !state.isClosed, state.count < capacity else { return nil }
+        let key = Key(application: application, id: id)
+        return state.withLock { state in
+            guard !state.isClosed, state.count < capacity, state.waits[key, default: []].count < share else {
+                return nil
+            }
             let wait = HandoffWait()
             state.count += 1
-            state.waits[Key(application: application, id: id), default: []].append(wait)
+            state.waits[key, default: []].append(wait)
             return wait
         }
     }
