@@ -35,7 +35,8 @@ package struct HTTPAPI: Sendable {
         let scans = QROperations(signIn: openID.qrSignIn)
         let clients = OAuthOperations(useCases: openID, limits: useCases.limits, metrics: oauth)
         let steps = StepOperations(
-            authorization: openID.authorization, steps: openID.steps, refusals: useCases.refusals)
+            authorization: openID.authorization, steps: openID.steps, qrCodeWaits: openID.qrCodeWaits,
+            refusals: useCases.refusals)
         let links = MailedLinkOperations(links: openID.mailedLinks, refusals: useCases.refusals)
         let accounts = AccountPageOperations(
             pages: openID.accountPages, native: openID.native, refusals: useCases.refusals)

@@ -25,6 +25,7 @@ package struct OpenIDUseCases: Sendable {
     package let clientGrants: ClientGrants
     package let qrSignIn: QRSignIn
     package let qrBearers: QRBearers
+    package let qrCodeWaits: QRCodeWaits
     package let handoffs = HandoffCounts()
     package let waiters: HandoffWaiters
 
@@ -64,11 +65,12 @@ package struct OpenIDUseCases: Sendable {
                 tokens: SessionTokens(opaque: opaque, access: access, time: time)),
             devices: DeviceSteps(
                 store: store, places: places, counts: handoffs, limits: accounts.limits, opaque: opaque),
-            waiters: waiters, opaque: opaque)
+            opaque: opaque)
         qrSignIn = QRSignIn(
             store: store, directory: directory, places: places, counts: handoffs, opaque: opaque)
         qrBearers = QRBearers(
             bearers: accounts.authentication, store: store, jwts: jwts, revocations: revocations, time: time)
+        qrCodeWaits = QRCodeWaits(store: store, waiters: waiters, opaque: opaque)
         accountPages = AccountPages(store: store, useCases: accounts, clientGrants: clientGrants, opaque: opaque)
         mailedLinks = MailedLinks(
             store: store, steps: steps, registration: accounts.registration, passwordReset: accounts.passwordReset,

@@ -6,6 +6,7 @@ internal import ProviderKit
 struct StepOperations: Sendable {
     let authorization: Authorization
     let steps: RequestSteps
+    let qrCodeWaits: QRCodeWaits
     let refusals: RefusalAudit
 
     typealias Begun = (id: String, flow: String, issuer: Issuer)
@@ -59,9 +60,14 @@ struct StepOperations: Sendable {
 
     /// The input is the request, and the state of its code that the page shows.
     var awaitQRCode: Operation<(request: String, shown: String?), ShownQRCode> {
-        Operation("step.awaitQRCode", limits: .local, errors: [.qrNotFound, .notFound]) { context, input in
-            try await steps.qrCode(
-                visit(input.request, context), after: input.shown,
+        // Captures nothing else, because thousands of calls wait at once.
+        Operation(
+            "step.awaitQRCode", limits: .local, errors: [.qrNotFound, .notFound]
+        ) { [qrCodeWaits] context, input in
+            let issuer = try context.issuer
+            return try await qrCodeWaits.state(
+                of: input.request, flow: issuer.browser(of: context.request).flow, after: input.shown,
+                application: issuer.application.id,
                 connection: await context.request.context.channel.clientConnection())
         }
     }

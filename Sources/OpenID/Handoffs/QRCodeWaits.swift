@@ -3,23 +3,36 @@ internal import Foundation
 internal import ProviderKit
 
 /// The script of the page with a code, which waits until a phone looks at the code or answers it.
-extension RequestSteps {
+///
+/// Thousands of calls wait at once, each of which keeps a copy of this value; it contains only what a wait needs.
+package struct QRCodeWaits: Sendable {
     /// The longest time that a call waits; proxies often close a connection after a minute.
     private static let longestWait: Duration = .seconds(25)
 
+    private let store: any QRCodeStore
+    private let waiters: HandoffWaiters
+    private let opaque: any OpaqueTokens
+
+    init(store: any QRCodeStore, waiters: HandoffWaiters, opaque: any OpaqueTokens) {
+        (self.store, self.waiters, self.opaque) = (store, waiters, opaque)
+    }
+
     /// The state of the request's code, once it differs from the one that the page shows.
     ///
-    /// Returns the same state after a time, or when the client has gone.
-    /// - Throws: `AccountsError.qrNotFound` if the browser's request has no code; `.overloaded` if too many pages wait.
-    package func qrCode(
-        _ visit: Visit, after shown: String?, connection: ClientConnection?
+    /// Returns the same state after a time, or when the client has gone. `request` is the request's id, which the URL
+    /// contains, and `flow` the browser's cookie of the same request.
+    /// - Throws: `AccountsError.qrNotFound` if the browser's request has no code; `.overloaded` if too many pages wait,
+    ///   on the server or for this code.
+    package func state(
+        of request: String, flow: String?, after shown: String?, application: Application.ID,
+        connection: ClientConnection?
     ) async throws -> ShownQRCode {
-        guard let request = opaque.parse(visit.request)?.hash,
-            let flow = visit.browser.flow.flatMap(opaque.parse)
-        else { throw AccountsError.qrNotFound }
-        let (id, application) = (UUID.v8(of: request), visit.issuer.application.id)
+        guard let request = opaque.parse(request)?.hash, let flow = flow.flatMap(opaque.parse)?.hash else {
+            throw AccountsError.qrNotFound
+        }
+        let id = UUID.v8(of: request)
         func read() async throws -> ShownQRCode {
-            let code = try await qrCodes.store.qrCode(of: request, browser: flow.hash, application: application)
+            let code = try await store.qrCode(of: request, browser: flow, application: application)
             guard let code else { throw AccountsError.qrNotFound }
             return code
         }

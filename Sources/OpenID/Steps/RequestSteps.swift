@@ -50,7 +50,6 @@ package struct RequestSteps: Sendable {
     let links: LinkSteps
     let qrCodes: QRSteps
     let devices: DeviceSteps
-    let waiters: HandoffWaiters
     let opaque: any OpaqueTokens
 
     /// Shows the present step, or ends the request if nothing is left to ask.
