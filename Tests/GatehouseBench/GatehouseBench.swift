@@ -29,10 +29,14 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "For how many seconds people sign in while memory is watched; 600 show whether it grows.")
     var soak = 20
 
+    @Option(help: "How many pages wait for a phone; fewer if the limit of file descriptors is lower.")
+    var pages = 10_000
+
     @OptionGroup var options: ReportOptions
 
     func validate() throws {
         guard soak >= 8 else { throw ValidationError("--soak needs 8 seconds: a quarter of it has to show something") }
+        guard pages > 0 else { throw ValidationError("--pages needs at least one page") }
     }
 
     func run() async throws {
@@ -44,7 +48,7 @@ struct RunCommand: AsyncParsableCommand {
         let report = try await Stage.with { stage in
             let results = await bench.measure(try chosen.flatMap { try $0.rows(on: stage) })
             var trials: [TrialResult] = []
-            for trial in chosen.flatMap({ $0.trials(on: stage, quick: quick, soak: .seconds(soak)) }) {
+            for trial in chosen.flatMap({ $0.trials(on: stage, quick: quick, soak: .seconds(soak), pages: pages) }) {
                 trials.append(await trial.run(beside: stage.processes))
             }
             return Report(

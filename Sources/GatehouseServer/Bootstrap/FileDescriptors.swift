@@ -12,7 +12,7 @@ package enum FileDescriptors {
     private static let fewestClients = 16
 
     /// The process's limit.
-    static var limit: Int { Int(clamping: limits.rlim_cur) }
+    package static var limit: Int { Int(clamping: limits.rlim_cur) }
 
     private static var limits: rlimit {
         var limits = rlimit()

@@ -9,10 +9,11 @@ import NIOHTTP1
 struct PacedLoad: Sendable {
     let url: String
     var bearer: String?
-    /// The JSON bodies, used in turn.
+    /// The bodies, used in turn.
     ///
     /// Without bodies, the calls are GET requests.
     var bodies: [String] = []
+    var contentType = "application/json"
     let perSecond: Double
     /// Returns the client address to put into `X-Forwarded-For`, for the number of a call.
     var origin: (@Sendable (Int) -> String)?
@@ -56,7 +57,7 @@ struct PacedLoad: Sendable {
         if let origin { request.headers.add(name: "X-Forwarded-For", value: origin(number)) }
         if !bodies.isEmpty {
             request.method = .POST
-            request.headers.add(name: "Content-Type", value: "application/json")
+            request.headers.add(name: "Content-Type", value: contentType)
             request.body = .bytes(ByteBuffer(string: bodies[number % bodies.count]))
         }
         let response = try? await client.execute(request, timeout: .seconds(30))
@@ -69,16 +70,23 @@ struct PacedLoad: Sendable {
 
 extension [PacedLoad.Answer] {
     /// The 99th percentile of the latencies, in milliseconds.
-    var p99: Double {
+    var p99: Double { percentile(99) }
+
+    /// The median of the latencies, in milliseconds.
+    var p50: Double { percentile(50) }
+
+    private func percentile(_ share: Int) -> Double {
         let times = map(\.milliseconds).sorted()
-        return times.isEmpty ? 0 : times[Swift.min(count - 1, count * 99 / 100)]
+        return times.isEmpty ? 0 : times[Swift.min(count - 1, count * share / 100)]
     }
 }
 
 /// Runs the body with a client that has enough connections for all calls.
-func withClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
+func withClient<Result>(
+    connections: Int = 4096, _ body: (HTTPClient) async throws -> Result
+) async throws -> Result {
     var configuration = HTTPClient.Configuration()
-    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4096
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
     let client = HTTPClient(configuration: configuration)
     do {
         let result = try await body(client)

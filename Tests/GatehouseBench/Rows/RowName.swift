@@ -19,6 +19,7 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
     case introspection
     case overload
     case memory
+    case waiting
     case start
     case revocation
     case erasure
@@ -49,14 +50,15 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
         case .clientRefresh: [try .clientRefresh(on: stage)]
         case .userInfo: [try .userInfo(on: stage)]
         case .introspection: [try .introspection(on: stage)]
-        case .overload, .memory, .start, .revocation, .erasure: []
+        case .overload, .memory, .waiting, .start, .revocation, .erasure: []
         }
     }
 
-    func trials(on stage: Stage, quick: Bool, soak: Duration) -> [Trial] {
+    func trials(on stage: Stage, quick: Bool, soak: Duration, pages: Int) -> [Trial] {
         switch self {
         case .overload: [.overload(on: stage, rounds: quick ? 1 : 3)]
         case .memory: [.memory(on: stage, soak: soak)]
+        case .waiting: [.waiting(on: stage, pages: pages, rounds: quick ? 1 : 3)]
         case .start: [.start(on: stage)]
         case .revocation: [.revocation(on: stage)]
         case .erasure: [.erasure(on: stage, people: quick ? 1000 : 10_000)]
