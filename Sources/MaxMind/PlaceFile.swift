@@ -11,7 +11,8 @@ package final class PlaceFile: PlaceDirectory, @unchecked Sendable {
     /// Why a file cannot be used, in the library's words.
     package struct Fault: Error { package let reason: String }
 
-    /// Only read after `init`, which the library allows on several threads at once.
+    // The class is @unchecked Sendable because of this pointer: after `init` it is only read until `deinit`, which the
+    // library allows on several threads at once.
     private let file: UnsafeMutablePointer<MMDB_s>
 
     package init(path: String) throws(Fault) {

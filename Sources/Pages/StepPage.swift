@@ -117,7 +117,7 @@ package struct StepPage: Sendable {
         package let host: String
         /// Whether the client is not the operator's own.
         package let isForeign: Bool
-        /// Whether the client has registered itself, so that nobody has checked its name.
+        /// Whether the client has registered itself, so that its name is unchecked.
         package var isUnverified = false
         package let scopes: [Scope]
         /// The URLs of the client's picture, its privacy policy and its terms of service.

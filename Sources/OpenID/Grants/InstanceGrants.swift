@@ -30,7 +30,7 @@ extension TokenGrants {
         _ parameters: RequestParameters, to instance: ClientInstance, of client: OAuthClient, by issuer: Issuer
     ) async throws -> TokenAnswer {
         guard let session = instance.signedIn else {
-            throw OAuthError(.unauthorizedClient, "Nobody has signed in on this installation yet")
+            throw OAuthError(.unauthorizedClient, "This installation has no sign-in yet")
         }
         guard parameters.all("resource").isEmpty else {
             throw OAuthError(.invalidTarget, "An installation of an app has no resources")

@@ -213,7 +213,7 @@ extension QRCodeReading {
         let found = try code()
         if found.isChanged { return found }
         switch found.state {
-        // Nobody has looked at it, or another session of the account has.
+        // No phone has looked at it, or another session of the account has.
         case .waiting: throw AccountsError.qrNotFound
         case .scanned where !found.isOfSession: throw AccountsError.qrNotFound
         case .scanned: throw StoreConflict()

@@ -96,7 +96,7 @@ extension ClientMetadata {
         client.subjectType = subjectType
         client.defaultMaxAge = defaultMaxAge
         client.isDeclaredNative = applicationType == .native
-        // A logo is never shown, because nobody has checked whose it is.
+        // A logo is never shown, because its owner has not been checked.
         (client.uri, client.policyURI, client.tosURI) = (uri, policyURI, tosURI)
         return client
     }

@@ -22,8 +22,8 @@ package struct NewClient: Sendable {
 
         /// The registered clients of an application.
         package static let registered = Quota(name: [], most: 10_000)
-        /// The instances of one software that were registered from one network in the last hour, and on which nobody has
-        /// signed in.
+        /// The instances of one software that were registered from one network in the last hour and have had no
+        /// sign-in.
         static func instances(_ name: [UInt8]) -> Quota { Quota(name: name, most: 1000) }
     }
 }

@@ -35,6 +35,8 @@ final class Link: @unchecked Sendable {
     func canceller() -> Canceller? { PQgetCancel(raw).map(Canceller.init) }
 
     /// Cancels the connection's current statement from another thread.
+    ///
+    /// The compiler cannot check that it is sendable: libpq allows `PQcancel` on any thread, which only reads the value.
     final class Canceller: @unchecked Sendable {
         private let raw: OpaquePointer
 

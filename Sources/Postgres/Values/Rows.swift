@@ -53,7 +53,9 @@ package struct Row: Sendable {
     }
 }
 
-/// A libpq result, freed with the last reference to it; once the reactor has passed it on, it is only read.
+/// A libpq result, freed with the last reference to it.
+///
+/// The compiler cannot check that it is sendable: once the reactor has passed it on, it is only read.
 final class Answer: @unchecked Sendable {
     let raw: OpaquePointer
 

@@ -17,14 +17,7 @@ package struct ExpiredRows: Sendable {
     // one. A refresh token is kept while an older one of its session could still be presented, because reuse of the
     // older token is detected by the existence of its successor.
     //
-    // A browser's expired session is kept for a month, so that its pages can name the account. Requests of OpenID
-    // clients that a browser has are kept for an hour after their end, so that their pages can say that they are over, and so
-    // are sign-ins that another device answers, so that it can be told that they have expired.
-    //
-    // Registered clients are removed after their sessions. An instance that nobody has signed in on counts as a
-    // registration for an hour; others are removed once their sessions have ended.
-    //
-    // A device's request is kept for an hour after its end, so that the device learns that it has expired.
+    // A browser's expired session is kept for a month, so that its pages can name the account.
     //
     // Redeemed codes are kept for a day, to detect their replay. Sent messages are kept for a week, failed ones for a
     // month. The data to undo a merge is removed when the merge can no longer be undone.
@@ -36,88 +29,6 @@ package struct ExpiredRows: Sendable {
                 SELECT ctid FROM redirect_flows
                  WHERE application_id = $1 AND expires_at < now()
                    AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
-        Statement(
-            .write,
-            """
-            DELETE FROM authorization_codes WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM authorization_codes
-                 WHERE application_id = $1 AND expires_at < now()
-                   AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
-        Statement(
-            .write,
-            """
-            DELETE FROM authorization_requests WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM authorization_requests
-                 WHERE application_id = $1 AND expires_at < now()
-                   AND (browser_hash IS NULL OR expires_at < now() - interval '1 hour')
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
-        SQLStore.endSessionsOfDeletedClients,
-        Statement(
-            .write,
-            """
-            DELETE FROM consents WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT g.ctid FROM clients c JOIN consents g ON g.application_id = $1 AND g.client_id = c.client_id
-                 WHERE c.application_id = $1 AND c.software IS NULL AND c.session_id IS NULL AND c.expires_at < now()
-                   AND g.client_id LIKE 'reg~%'
-                 LIMIT $2))
-            """),
-        Statement(
-            .write,
-            """
-            WITH gone AS (
-                DELETE FROM clients WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                    SELECT c.ctid FROM clients c
-                     WHERE c.application_id = $1 AND c.software IS NULL AND c.session_id IS NULL
-                       AND c.expires_at < now() - interval '1 minute'
-                       AND NOT EXISTS (SELECT 1 FROM sessions s
-                                        WHERE s.application_id = $1 AND s.client_id = c.client_id
-                                          AND s.client_id LIKE 'reg~%' AND s.ended_at IS NULL)
-                     LIMIT $2 FOR UPDATE SKIP LOCKED))
-                RETURNING client_id, deleted_at
-            ), audited AS (
-                INSERT INTO audit_events (application_id, event, details)
-                SELECT $1, 'client.deleted', jsonb_build_object('client', client_id, 'by', 'idle')
-                  FROM gone
-                 WHERE deleted_at IS NULL
-            )
-            SELECT client_id FROM gone
-            """),
-        Statement(
-            .write,
-            """
-            DELETE FROM clients WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT c.ctid FROM clients c
-                 WHERE c.application_id = $1 AND c.software IS NOT NULL AND c.session_id IS NULL
-                   AND c.expires_at < now()
-                   AND (c.deleted_at IS NOT NULL OR c.created_at < now() - interval '1 hour')
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
-        Statement(
-            .write,
-            """
-            DELETE FROM clients WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT c.ctid FROM sessions s JOIN clients c ON c.application_id = $1 AND c.session_id = s.id
-                 WHERE s.application_id = $1 AND s.client_id LIKE 'dyn~%' AND s.expires_at < now()
-                 LIMIT $2))
-            """),
-        Statement(
-            .write,
-            """
-            DELETE FROM clients WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT c.ctid FROM sessions s JOIN clients c ON c.application_id = $1 AND c.session_id = s.id
-                 WHERE s.application_id = $1 AND s.client_id LIKE 'dyn~%' AND s.ended_at IS NOT NULL
-                 LIMIT $2))
-            """),
-        Statement(
-            .write,
-            """
-            DELETE FROM handoffs WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM handoffs WHERE application_id = $1 AND expires_at < now() - interval '1 hour'
                  LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
@@ -267,7 +178,7 @@ package struct ExpiredRows: Sendable {
         let applications = try await ApplicationsTable(database: database).all().shuffled()
         for (index, application) in applications.enumerated() {
             if index > 0 { try await Task.sleep(for: duration / applications.count) }
-            for statement in Self.statements {
+            for statement in Self.ofOpenID + Self.statements {
                 do {
                     removed += try await remove(statement, of: application.id)
                 } catch {

@@ -18,8 +18,8 @@ extension SQLStore: CodeStore {
     /// Consumes a code in the same way for an installation of an app, whose session ends with no browser session.
     ///
     /// It then locks the installation, and the session that this has. A session of the same account moves; one of another
-    /// account is replaced, and the caller ends it. An installation whose session has just ended, or on which nobody has
-    /// signed in in time, gets none.
+    /// account is replaced, and the caller ends it. An installation whose session has just ended, or that has had no
+    /// sign-in in time, gets none.
     ///
     /// If another redemption has opened the session while this one waited for the installation, the statement cannot see
     /// the session, and must be repeated.

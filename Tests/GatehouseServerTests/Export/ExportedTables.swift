@@ -34,7 +34,7 @@ enum ExportedTables {
         "erasure_keys": "the server's own keys",
         "identity_keys": "the server's own keys",
         "authorization_codes": "good for a minute; the session that one opened is in sessions",
-        "authorization_requests": "sealed, of a browser in which nobody may be signed in, gone within the hour",
+        "authorization_requests": "sealed, of a browser that may have no session, gone within the hour",
         "ended_sessions": "sessions of accounts that are erased",
     ]
 
@@ -76,7 +76,7 @@ enum ExportedTables {
             "uid": owner, "issuer": "the server's own URL", "metadata": "of the app, the same on every device",
             "secret_hash": "made of a secret", "registration_hash": "made of a secret",
             "quota": "a keyed pseudonym of a network", "slot": "counts registrations", "expires_at": "a setting",
-            "logout_lane": "of clients that are nobody's", "last_used_at": "in sessions",
+            "logout_lane": "of clients without an owner", "last_used_at": "in sessions",
             "deleted_at": "the row is gone minutes later",
         ],
         "erasures": [

@@ -17,7 +17,7 @@ final class Chromium: Sendable {
     private let queue = DispatchQueue(label: "chromium")
     private let state = State()
 
-    /// Used on `queue` only.
+    /// The compiler cannot check that it is sendable: it is used on `queue` only.
     private final class State: @unchecked Sendable {
         var (number, session) = (0, String?.none)
         var buffer: [UInt8] = []

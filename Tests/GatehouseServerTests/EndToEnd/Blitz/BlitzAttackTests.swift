@@ -59,7 +59,7 @@ struct BlitzAttackTests {
         }
     }
 
-    @Test func `the pair of a copied phone proves nothing anew, and the person withdraws it`() async throws {
+    @Test func `the pair of a copied phone proves nothing again, and the person withdraws it`() async throws {
         try await with { app, person in
             let (instance, tokens, _) = try await app.signIn(person)
             try await app.server.letPass(.seconds(3600))

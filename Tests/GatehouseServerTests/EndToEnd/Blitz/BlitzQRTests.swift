@@ -170,7 +170,7 @@ struct BlitzQRTests {
         }
     }
 
-    @Test func `a code that nobody has, that is none, or that another account has looked at`() async throws {
+    @Test func `a code that does not exist, that is malformed, or that another account has looked at`() async throws {
         try await with { scene in
             let other = try await scene.app.scanningToken(
                 scene.app.signIn(scene.app.api.register(at: scene.server)).instance)

@@ -41,7 +41,7 @@ struct BlitzWalkTests {
         }
     }
 
-    @Test func `an instance that nobody has signed in on in time is gone`() async throws {
+    @Test func `an instance without a sign-in in time is gone`() async throws {
         try await TestServer.with(application: BlitzApp.configuration(firstLoginWithin: "2s")) { server in
             let app = BlitzApp(server)
             let instance = try await app.register()
@@ -200,7 +200,7 @@ extension BlitzWalkTests.Walk {
         try await app.expectRefusal(of: [token])
     }
 
-    /// Signs in anew with a chosen account, and deletes the instance.
+    /// Signs in again with a chosen account, and deletes the instance.
     fileprivate func switchAndLeave(in phone: Chromium) async throws {
         let instance = try await app.register()
         let request = app.login(instance, scope: "openid profile", ["prompt": "select_account"])

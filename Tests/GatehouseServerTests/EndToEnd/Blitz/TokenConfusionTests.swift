@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A token or secret of one kind is refused wherever another kind is expected.
+/// A token or secret of one kind is refused in every place of another kind.
 struct TokenConfusionTests {
     private enum Kind: String, CaseIterable {
         case identityToken, accessToken, refreshToken, css, instanceSecret, managementToken, initialToken, qrToken

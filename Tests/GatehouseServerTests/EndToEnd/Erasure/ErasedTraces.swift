@@ -110,7 +110,7 @@ struct ErasedTraces: Sendable {
         let consent = try await browser.signIn(person, at: browser.begin(spa))
         try #require(consent.step == "consent", "\(consent.text)")
         _ = try await BlitzApp(server).signIn(person)
-        // The app's request ended right after the sign-in, so that it names nobody; it is removed an hour later.
+        // The app's request ended right after the sign-in, so that it names no person; it is removed an hour later.
         try await server.execute("DELETE FROM authorization_requests WHERE client_id LIKE 'dyn~%' AND marks IS NULL")
         var allowing = PageBrowser(server)
         try await allowing.allow(Device(server), as: person)

@@ -94,7 +94,7 @@ struct DeviceAttackTests {
 
     // MARK: - Who gets in
 
-    @Test func `a code alone gets nobody in`() async throws {
+    @Test func `a code alone signs no one in`() async throws {
         try await TestServer.with(application: Device.configuration) { server in
             let ada = try await APIClient(server).register(at: server)
             let device = try await Device(server)

@@ -97,44 +97,15 @@ struct DeviceRaceTests {
 
     // MARK: - Ends between the answer and the poll
 
-    /// Prepares an end of what has allowed a device, and returns the call that causes it.
-    private typealias End = @Sendable (Person, TestServer) async throws -> @Sendable () async throws -> Int
+    /// The ends of what has allowed a device.
+    private static let ends = SessionEnds.ofAccount + [SessionEnds.ofBrowser, grantTakenBack]
 
-    private static let ends: KeyValuePairs<String, End> = [
-        "sign-out everywhere": { person, server in
-            { try await APIClient(server).post("/auth/logout", ["scope": "global"], bearer: person.accessToken).status }
-        },
-        "the browser session ended": { person, server in
-            let id = try await server.text(
-                "SELECT id::text FROM sessions WHERE uid = $1 AND kind = 'browser'",
-                [.uuid(UUID(uuidString: person.uid))])
-            return {
-                try await APIClient(server).delete("/auth/sessions/\(id ?? "")", bearer: person.accessToken).status
-            }
-        },
-        "a change of the password": { person, server in
-            let body: JSONValue = [
-                "password": .string(APIClient.otherPassword), "currentPassword": .string(person.password),
-            ]
-            return { try await APIClient(server).put("/auth/change-password", body, bearer: person.accessToken).status }
-        },
-        "a reset of the password": { person, server in
-            let token = try await APIClient(server).forget(at: server, person.email)
-            return { try await APIClient(server).reset(token, to: APIClient.otherPassword).status }
-        },
-        "the account disabled": { person, server in
-            {
-                try await server.setDisabled(true, person)
-                return 204
-            }
-        },
-        "the account deleted": { person, server in
-            { try await APIClient(server).delete("/auth/account", bearer: person.accessToken).status }
-        },
-        "the grant taken back": { person, server in
+    private static let grantTakenBack: SessionEnd = (
+        "the grant taken back",
+        { person, server in
             { try await APIClient(server).delete("/auth/grants/radio", bearer: person.accessToken).status }
-        },
-    ]
+        }
+    )
 
     @Test func `a device that was allowed gets nothing once what allowed it has ended`() async throws {
         try await TestServer.with(application: Device.configuration) { server in

@@ -8,50 +8,40 @@ import Testing
 
 /// Codes and tokens of sessions that end before a code is redeemed, while it is redeemed, or on another replica.
 struct EndedSessionTests {
-    /// Prepares an end of all sessions of a person in the browser, and returns the call that causes it.
-    private typealias End = @Sendable (Person, TestServer) async throws -> @Sendable () async throws -> Int
+    /// The ends of all sessions of a person in the browser.
+    private static let ends = SessionEnds.ofAccount + otherEnds
 
-    private static let ends: KeyValuePairs<String, End> = [
-        "sign-out everywhere": { person, server in
-            { try await APIClient(server).post("/auth/logout", ["scope": "global"], bearer: person.accessToken).status }
-        },
-        "sign-out of the others": { person, server in
-            { try await APIClient(server).post("/auth/logout", ["scope": "others"], bearer: person.accessToken).status }
-        },
-        "a change of the password": { person, server in
-            let body: JSONValue = [
-                "password": .string(APIClient.otherPassword), "currentPassword": .string(person.password),
-            ]
-            return { try await APIClient(server).put("/auth/change-password", body, bearer: person.accessToken).status }
-        },
-        "a reset of the password": { person, server in
-            let token = try await APIClient(server).forget(at: server, person.email)
-            return { try await APIClient(server).reset(token, to: APIClient.otherPassword).status }
-        },
-        "the account disabled": { person, server in
-            {
-                try await server.setDisabled(true, person)
-                return 204
+    private static let otherEnds: [SessionEnd] = [
+        (
+            "sign-out of the others",
+            { person, server in
+                {
+                    try await APIClient(server).post("/auth/logout", ["scope": "others"], bearer: person.accessToken)
+                        .status
+                }
             }
-        },
-        "the account deleted": { person, server in
-            { try await APIClient(server).delete("/auth/account", bearer: person.accessToken).status }
-        },
-        "the account merged into another": { person, server in
-            let (api, survivor) = (APIClient(server), try await APIClient(server).register(at: server))
-            _ = try await api.link(.somebody(person.uid), bearer: person.accessToken)
-            let ticket = try await api.ticket(.somebody(person.uid), bearer: survivor.accessToken)
-            return { try await api.merge(ticket, bearer: survivor.accessToken, survivor: "current").status }
-        },
-        "the identity removed": { person, server in
-            let api = APIClient(server)
-            _ = try await api.link(.somebody(person.uid), bearer: person.accessToken)
-            let id = try await api.identityID(of: "scripted", bearer: person.accessToken)
-            try await server.execute(
-                "UPDATE sessions SET identity_id = $1 WHERE uid = $2 AND kind <> 'api'",
-                [.uuid(UUID(uuidString: id)), .uuid(UUID(uuidString: person.uid))])
-            return { try await api.delete("/auth/identities/\(id)", bearer: person.accessToken).status }
-        },
+        ),
+        (
+            "the account merged into another",
+            { person, server in
+                let (api, survivor) = (APIClient(server), try await APIClient(server).register(at: server))
+                _ = try await api.link(.somebody(person.uid), bearer: person.accessToken)
+                let ticket = try await api.ticket(.somebody(person.uid), bearer: survivor.accessToken)
+                return { try await api.merge(ticket, bearer: survivor.accessToken, survivor: "current").status }
+            }
+        ),
+        (
+            "the identity removed",
+            { person, server in
+                let api = APIClient(server)
+                _ = try await api.link(.somebody(person.uid), bearer: person.accessToken)
+                let id = try await api.identityID(of: "scripted", bearer: person.accessToken)
+                try await server.execute(
+                    "UPDATE sessions SET identity_id = $1 WHERE uid = $2 AND kind <> 'api'",
+                    [.uuid(UUID(uuidString: id)), .uuid(UUID(uuidString: person.uid))])
+                return { try await api.delete("/auth/identities/\(id)", bearer: person.accessToken).status }
+            }
+        ),
     ]
 
     @Test func `removing an identity ends the clients of its browser session, whatever opened them`() async throws {
@@ -71,23 +61,19 @@ struct EndedSessionTests {
     }
 
     /// The ends of the browser session alone, which a client with offline access survives.
-    private static let endsOfBrowser: KeyValuePairs<String, End> = [
-        "the browser session ended": { person, server in
-            let id = try await server.text(
-                "SELECT id::text FROM sessions WHERE uid = $1 AND kind = 'browser'",
-                [.uuid(UUID(uuidString: person.uid))])
-            return {
-                try await APIClient(server).delete("/auth/sessions/\(id ?? "")", bearer: person.accessToken).status
+    private static let endsOfBrowser: [SessionEnd] = [
+        SessionEnds.ofBrowser,
+        (
+            "the browser session expired",
+            { person, server in
+                {
+                    try await server.execute(
+                        "UPDATE sessions SET expires_at = now() WHERE uid = $1 AND kind = 'browser'",
+                        [.uuid(UUID(uuidString: person.uid))])
+                    return 204
+                }
             }
-        },
-        "the browser session expired": { person, server in
-            {
-                try await server.execute(
-                    "UPDATE sessions SET expires_at = now() WHERE uid = $1 AND kind = 'browser'",
-                    [.uuid(UUID(uuidString: person.uid))])
-                return 204
-            }
-        },
+        ),
     ]
 
     private static let offline = ["scope": "openid offline_access"]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatehouseServer
 
-/// Installations of apps: whom they belong to, what their secrets are good for, and when they end.
+/// Installations of apps: who owns them, what their secrets are good for, and when they end.
 struct InstanceTests {
     // MARK: - Signing in
 

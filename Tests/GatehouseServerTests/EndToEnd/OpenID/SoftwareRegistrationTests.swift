@@ -155,7 +155,7 @@ struct SoftwareRegistrationTests {
         }
     }
 
-    @Test func `an installation that nobody signs in on within an hour is gone`() async throws {
+    @Test func `an installation without a sign-in within an hour is gone`() async throws {
         try await TestServer.with(application: RelyingParty.software()) { server in
             let party = RelyingParty(server)
             let answer = try await party.registerInstance()

@@ -7,9 +7,9 @@ import Testing
 
 @testable import GatehouseServer
 
-/// A code alone gets nobody in: other phones, other browsers, guesses, pictures that were sent ahead, and time.
+/// A code alone signs no one in: not other phones or browsers, nor guesses, mailed pictures or expired codes.
 struct QRAttackTests {
-    @Test func `nobody answers before looking, and only the first account that looks may answer`() async throws {
+    @Test func `no phone answers before looking, and only the first account that looks may answer`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let api = APIClient(server)
             let (ada, ben) = (try await api.register(at: server), try await api.register(at: server))
