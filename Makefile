@@ -22,15 +22,13 @@ release: packages
 	swift build -c release --static-swift-stdlib --product gatehouse
 	deploy/strip .build/release/gatehouse
 
-# The build refuses warnings, and imports that Package.swift does not declare. Tests run one at a time, because some
-# stop a database or measure a deadline.
+# The build refuses warnings, and imports that Package.swift does not declare.
 test: PACKAGES += python3-venv chromium prometheus systemd docker-compose zbar-tools
 test: packages lint
 	deploy/check-services
 	GATEHOUSE_STRICT=1 swift build --build-tests --explicit-target-dependency-import-check error
 	deploy/check-docs
-	@GATEHOUSE_STRICT=1 swift test --skip-build --no-parallel 2>&1 | tee .build/test.log || \
-		{ echo 'What failed, again:'; grep -a 'recorded an issue' .build/test.log | cut -c 1-400; exit 1; }
+	deploy/run-tests
 
 # Faults of machines, networks and PostgreSQL, as docs/operations.md lists them: about 40 minutes. The overload lasts
 # ten of them, or as long as GATEHOUSE_OVERLOAD_SECONDS says. GATEHOUSE_PREVIOUS may name the program of the previous
