@@ -88,8 +88,6 @@ extension OperationWriter {
         for response in responses {
             if let body = response.body {
                 schemas["application/json", default: []].append(components.json(of: body.schema))
-            } else if let type = response.contentType {
-                schemas[type, default: []] += []
             }
         }
         var help = responses.reduce(into: [:]) { $0.merge($1.headers) { first, _ in first } }
@@ -97,6 +95,10 @@ extension OperationWriter {
             schemas["application/json", default: []].append(envelope(of: errors, codes: codes))
             if operation.request.isForBrowsers { schemas["text/html"] = [] }
             if status == 429 || status == 503 { help["Retry-After"] = "Seconds to wait before trying again." }
+        }
+        // A schema would refuse the other content that has the same type.
+        for response in responses where response.body == nil {
+            if let type = response.contentType { schemas[type] = [] }
         }
         var json: [String: JSONValue] = [
             "description": .string(words.filter { !$0.isEmpty }.joined(separator: "; or "))
