@@ -131,3 +131,18 @@ extension Date: ResponseValue {
 
     package func write(to json: inout JSONObjectWriter) { Timestamp(self).text.write(to: &json) }
 }
+
+/// An instant in whole seconds, for clients whose parser of RFC 3339 refuses fractions, such as Foundation's `.iso8601`.
+struct WholeSeconds: ResponseValue {
+    let date: Date
+
+    static let schema: JSONSchema = {
+        var schema = JSONSchema(.string, format: "date-time")
+        schema.examples = ["2024-01-30T08:00:00Z"]
+        return schema
+    }()
+
+    init(_ date: Date) { self.date = date }
+
+    func write(to json: inout JSONObjectWriter) { Timestamp(date).textInSeconds.write(to: &json) }
+}

@@ -100,8 +100,8 @@ extension User: ResponsePayload {
         Field("isAnonymous", \.isAnonymous)
         Field("authProviders", \.providers)
         Field("metadata", \.metadata)
-        Field("createdAt", \.createdAt)
-        Field("updatedAt", \.updatedAt)
+        Field("createdAt") { WholeSeconds($0.createdAt) }
+        Field("updatedAt") { WholeSeconds($0.updatedAt) }
     }
 }
 

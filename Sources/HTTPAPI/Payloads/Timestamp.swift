@@ -36,7 +36,12 @@ extension Timestamp {
     /// 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z, in milliseconds since the epoch.
     private static let range: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 
-    package var text: String {
+    package var text: String { text(hasFraction: true) }
+
+    /// The instant in whole seconds, rounded down, as in `2024-01-30T08:00:00Z`.
+    package var textInSeconds: String { text(hasFraction: false) }
+
+    private func text(hasFraction: Bool) -> String {
         let milliseconds = clampedMilliseconds
         let day = milliseconds.flooredDivision(by: 86_400_000)
         let time = milliseconds - day * 86_400_000
@@ -48,8 +53,8 @@ extension Timestamp {
             writer.write(dayOfMonth, digits: 2, then: "T")
             writer.write(time / 3_600_000, digits: 2, then: ":")
             writer.write(time / 60_000 % 60, digits: 2, then: ":")
-            writer.write(time / 1000 % 60, digits: 2, then: ".")
-            writer.write(time % 1000, digits: 3, then: "Z")
+            writer.write(time / 1000 % 60, digits: 2, then: hasFraction ? "." : "Z")
+            if hasFraction { writer.write(time % 1000, digits: 3, then: "Z") }
             return writer.position
         }
     }

@@ -40,13 +40,13 @@ struct EmptyRouteCommand: AsyncParsableCommand {
     }
 }
 
-/// A response of 225 bytes of JSON.
+/// A response of 217 bytes of JSON.
 private struct SampleUser: ResponseEncodable {
     var id = "01989d4e-7d6a-7c3b-9a52-0c8f5e1b2d34"
     var email = "person1@bench.example"
     var emailVerified = true
     var isAnonymous = false
     var authProviders = ["email"]
-    var createdAt = "2026-01-31T12:00:00.000Z"
-    var updatedAt = "2026-01-31T12:00:00.000Z"
+    var createdAt = "2026-01-31T12:00:00Z"
+    var updatedAt = "2026-01-31T12:00:00Z"
 }

@@ -24,6 +24,8 @@ struct AccountTests {
         try await TestServer.with { server in
             let client = APIClient(server)
             let guest = try await client.guest()
+            // The answers have whole seconds.
+            try await server.age("accounts", "created_at", "updated_at", by: "2 seconds")
             let before = try await client.get("/auth/me", bearer: guest.accessToken)
             func change(_ body: JSONValue) async throws -> APIClient.Answer {
                 try await client.patch("/auth/me", body, bearer: guest.accessToken)

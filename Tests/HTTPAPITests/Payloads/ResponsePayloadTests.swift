@@ -54,7 +54,7 @@ struct ResponsePayloadTests {
                 #expect(json["id"] == .string(user.uid.text))
                 #expect(json["email"] == text.map { .string($0) } ?? .null)
                 #expect(json["metadata"] == .object(more))
-                #expect(json["createdAt"] == "2027-01-15T08:00:00.125Z")
+                #expect(json["createdAt"] == "2027-01-15T08:00:00Z")
                 let session = try expectDocumented(response(text, exposed: more))
                 #expect(session["tokenType"] == "Bearer")
                 #expect(session.members["shouldChangePassword"] == (text == nil ? nil : true))

@@ -28,6 +28,16 @@ struct TimestampTests {
     }
 
     @Test(
+        "writes whole seconds, rounded down",
+        arguments: [
+            (1_706_601_600.999, "2024-01-30T08:00:00Z"), (-0.5, "1969-12-31T23:59:59Z"),
+            (1_706_601_600, "2024-01-30T08:00:00Z"), (.infinity, "9999-12-31T23:59:59Z"),
+        ])
+    func writesSeconds(seconds: Double, text: String) {
+        #expect(Timestamp(Date(timeIntervalSince1970: seconds)).textInSeconds == text)
+    }
+
+    @Test(
         "holds to the years of RFC 3339",
         arguments: [
             (Date.distantPast.timeIntervalSince1970, "0000-12-30T00:00:00.000Z"),
