@@ -60,7 +60,7 @@ package struct UseCases: Sendable {
             limits: limits)
         passwordChange = PasswordChange(store: store, hasher: hasher, passwords: passwords, tokens: tokens)
         refresh = SessionRefresh(store: store, tokens: tokens)
-        sessions = Sessions(store: store, opaque: opaque)
+        sessions = Sessions(store: store, opaque: opaque, access: access)
         profile = Profile(store: store)
         deletion = AccountDeletion(store: store, tokens: tokens, replacement: replacement)
         export = AccountExport(store: store, events: events)

@@ -27,12 +27,16 @@ package struct ApplicationPolicy: Sendable, Equatable {
     package var longestClientLifetime: Duration = .zero
     /// How long sensitive calls are allowed after an authentication.
     package var recentAuthentication: Duration = .seconds(300)
+    /// The same for the deletion of the account; `nil` allows it at any time.
+    package var recentAuthenticationToDelete: Duration? = .seconds(300)
     package var revealExistingIdentities = false
     package var automaticLinking: AutomaticLinking = .verified
     /// The maximum number of identities of an account, not counting guest identities.
     package var maximumIdentities = 50
     package var undoWindow: Duration = .seconds(7 * 86400)
     package var deletionGracePeriod: Duration = .seconds(30 * 86400)
+    /// Whether a sign-in restores an account in its grace period, instead of being refused with a token to restore it.
+    package var restoresOnSignIn = false
 
     package init() {}
 
@@ -40,7 +44,15 @@ package struct ApplicationPolicy: Sendable, Equatable {
     package var longestAccessLifetime: Duration { max(tokens.accessLifetime, longestClientLifetime) }
 
     /// Whether an authentication is recent enough at `now` for a sensitive call, compared in whole seconds.
-    func isRecent(_ authentication: Date, now: Date) -> Bool {
-        now.timeIntervalSince(authentication).rounded(.down) <= TimeInterval(recentAuthentication.components.seconds)
+    func isRecent(_ authentication: Date, now: Date, for call: SensitiveCall = .any) -> Bool {
+        guard let most = call == .deletion ? recentAuthenticationToDelete : recentAuthentication else { return true }
+        return now.timeIntervalSince(authentication).rounded(.down) <= TimeInterval(most.components.seconds)
     }
+}
+
+/// A call that needs a recent authentication.
+package enum SensitiveCall: Sendable {
+    /// The deletion of the account, which applications may allow at any time, because it can be undone.
+    case deletion
+    case any
 }

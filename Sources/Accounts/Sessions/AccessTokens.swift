@@ -43,4 +43,7 @@ package protocol AccessTokens: Sendable {
     /// Checks the signature, `kid`, `alg`, `typ`, `iss`, `aud` and the times, but not whether the session is live.
     /// - Throws: `AccountsError.invalidToken`.
     func verify(_ token: String, for application: Application) async throws -> AccessTokenClaims
+
+    /// The account that a text names if it is an access token, which is not checked.
+    func unverifiedAccount(of token: String) -> UUID?
 }

@@ -84,12 +84,12 @@ package struct BearerAuthentication: Sendable {
     ///
     /// A borrowed session never counts as recent, because its authentication was on another device.
     /// - Throws: `AccountsError.tokenTooOld`.
-    package func requireRecent(_ principal: Principal) async throws {
+    package func requireRecent(_ principal: Principal, for call: SensitiveCall = .any) async throws {
         guard !principal.isBorrowed else { throw AccountsError.tokenTooOld }
         let authentication = Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt))
-        guard !principal.application.policy.isRecent(authentication, now: time.now()), principal.successor == nil else {
-            return
-        }
+        guard !principal.application.policy.isRecent(authentication, now: time.now(), for: call),
+            principal.successor == nil
+        else { return }
         let user = try await store.user(principal.uid, application: principal.application.id)
         guard user?.isAnonymous == true else { throw AccountsError.tokenTooOld }
     }

@@ -11,6 +11,12 @@ package protocol SessionStore: Sendable {
     /// Ends the session of a refresh token if the session belongs to this account.
     func endSession(ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Application.ID)
         async throws
+    /// The session of a refresh token that has not expired; `nil` if there is none, or it has ended.
+    ///
+    /// A token that was used counts too: to present it elsewhere either renews the session or ends it.
+    func liveSession(
+        ofRefreshToken hash: [UInt8], application: Application.ID
+    ) async throws -> (id: UUID, uid: UUID)?
 }
 
 package protocol SessionEndStore: Sendable {

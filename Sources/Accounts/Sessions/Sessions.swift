@@ -9,6 +9,7 @@ package struct Sessions: Sendable {
 
     let store: any Store
     let opaque: any OpaqueTokens
+    let access: any AccessTokens
 
     package func list(of principal: Principal) async throws -> [ListedSession] {
         try await store.sessions(of: principal.uid, application: principal.application.id)
@@ -35,6 +36,19 @@ package struct Sessions: Sendable {
             case .global: .all
             }
         try await store.endSessions(selection, of: principal.uid, because: .logout, application: application)
+    }
+
+    /// Ends the session of a refresh token, for a client whose access token has expired.
+    ///
+    /// If the former access token names an account, which is not verified, the session must be of that account.
+    /// - Throws: `AccountsError.invalidToken` if the refresh token is unknown or expired, or its session has ended.
+    package func logout(refreshToken: String, former access: String, in application: Application) async throws {
+        guard let token = opaque.parse(refreshToken),
+            let session = try await store.liveSession(ofRefreshToken: token.hash, application: application.id),
+            self.access.unverifiedAccount(of: access).map({ $0 == session.uid }) ?? true,
+            try await store.endSession(
+                session.id, of: session.uid, because: .logout, application: application.id)
+        else { throw AccountsError.invalidToken }
     }
 }
 

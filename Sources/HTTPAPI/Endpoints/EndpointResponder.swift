@@ -39,8 +39,8 @@ struct EndpointResponder: HTTPResponder {
         try await spend(operation.limit, by: client, in: application)
         let principal = try await principal(of: request, in: scope.application)
         do {
-            if let principal, endpoint.guards.access == .recent {
-                try await services.authentication.requireRecent(principal)
+            if let principal, let call = endpoint.guards.access.needsRecency {
+                try await services.authentication.requireRecent(principal, for: call)
             }
             var response = try await operation.run(
                 OperationContext(
@@ -88,8 +88,12 @@ struct EndpointResponder: HTTPResponder {
         if endpoint.guards.access == .scanner, let issuer = served.openID {
             return try await services.scanners.principal(presenting: token, at: issuer)
         }
-        return try await services.authentication.principal(
-            presenting: token, in: served.application, admittingFormerGuests: endpoint.guards.admitsFormerGuests)
+        do {
+            return try await services.authentication.principal(
+                presenting: token, in: served.application, admittingFormerGuests: endpoint.guards.admitsFormerGuests)
+        } catch AccountsError.invalidToken where endpoint.guards.access == .formerBearer {
+            return nil
+        }
     }
 
     /// The token of a `Bearer` header (RFC 6750, 2.1); the scheme is not case-sensitive (RFC 9110, 11.1).

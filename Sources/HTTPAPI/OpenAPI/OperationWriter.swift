@@ -14,7 +14,7 @@ struct OperationWriter {
             "security": security(of: operation.access),
             "responses": .object(responses(of: operation)),
         ]
-        if operation.access == .recent {
+        if operation.access.needsRecency != nil {
             json["description"] = .string("Needs a session that was authenticated not long ago.")
         }
         let request = operation.request
@@ -35,7 +35,7 @@ struct OperationWriter {
         return switch access {
         case .open: .array([])
         case .optionalBearer: .array([.object([:]), bearer])
-        case .bearer, .recent, .scanner: .array([bearer])
+        case .bearer, .formerBearer, .recent, .recentToDelete, .scanner: .array([bearer])
         }
     }
 

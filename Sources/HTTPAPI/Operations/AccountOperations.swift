@@ -20,7 +20,7 @@ struct AccountOperations: Sendable {
 
     /// - Returns: the receipt with which the client can request the status of the deletion.
     var delete: Operation<Void, UUID> {
-        Operation("account.delete", access: .recent, limits: .general) { context, _ in
+        Operation("account.delete", access: .recentToDelete, limits: .general) { context, _ in
             try await useCases.deletion.request(by: context.principal)
         }
     }

@@ -7,10 +7,24 @@ enum Access: Sendable {
     /// Anyone, but if an access token is sent, it must be valid.
     case optionalBearer
     case bearer
+    /// Callers with an access token, and callers whose token has expired or whose session has ended, who then have no
+    /// principal.
+    case formerBearer
     /// Callers with an access token whose session was authenticated recently.
     case recent
+    /// The same for the deletion of an account, for which an application may waive it.
+    case recentToDelete
     /// Callers that answer sign-ins of other devices: also clients with the scope `qr`.
     case scanner
+
+    /// The kind of call for which the authentication must be recent; `nil` if it need not be.
+    var needsRecency: SensitiveCall? {
+        switch self {
+        case .recent: .any
+        case .recentToDelete: .deletion
+        case .open, .optionalBearer, .bearer, .formerBearer, .scanner: nil
+        }
+    }
 }
 
 /// The guards of a request and one call of a use case, independent of path and wire format.

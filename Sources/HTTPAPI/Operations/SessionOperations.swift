@@ -1,5 +1,7 @@
 internal import Accounts
 internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
 internal import OpenID
 
 /// Refreshing, listing and ending sessions.
@@ -12,10 +14,22 @@ struct SessionOperations: Sendable {
         }
     }
 
+    /// A client whose access token has expired logs out with its refresh token, which could renew the access token.
     var logout: Operation<LogoutBody, Void> {
-        Operation("session.logout", access: .bearer, limits: .client(.logout)) { context, input in
+        Operation("session.logout", access: .formerBearer, limits: .client(.logout)) { context, input in
+            let scope = input.scope ?? .local
+            if let principal = context.optionalPrincipal {
+                return try await useCases.sessions.logout(
+                    scope: scope, refreshToken: input.refreshToken, by: principal)
+            }
+            guard scope == .local, let refreshToken = input.refreshToken,
+                let former = context.request.request.headers[.authorization].flatMap(EndpointResponder.bearer)
+            else {
+                // Not counted as a refused proof, as for other calls.
+                throw APIError(.invalidToken, "The token is not valid")
+            }
             try await useCases.sessions.logout(
-                scope: input.scope ?? .local, refreshToken: input.refreshToken, by: context.principal)
+                refreshToken: refreshToken, former: former, in: context.application)
         }
     }
 

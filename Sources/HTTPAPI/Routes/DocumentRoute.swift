@@ -47,7 +47,7 @@ extension Endpoint {
         if isOfAPI { all.append(.unauthorizedRequestOrigin) }
         if takes.form != nil { all += [.missingParameter, .payloadTooLarge, .unsupportedMediaType] }
         if guards.access != .open { all += [.invalidToken, .insufficientScope] }
-        if guards.access == .recent { all.append(.tokenTooOld) }
+        if guards.access.needsRecency != nil { all.append(.tokenTooOld) }
         if guards.isLimited { all.append(.rateLimited) }
         return ErrorCode.allCases.filter(Set(all).contains)
     }

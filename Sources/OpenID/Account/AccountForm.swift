@@ -83,7 +83,7 @@ struct AccountForm: Sendable {
             return .answer(.export(useCases.export, of: principal))
         case (.data, .delete(let isConfirmed)):
             try await spend("DELETE", "/auth/account")
-            try await requireRecent()
+            try await useCases.authentication.requireRecent(principal, for: .deletion)
             guard isConfirmed(account) else {
                 throw AccountsError.invalidParameter("word", reason: "is not the word that the page shows")
             }

@@ -204,18 +204,6 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
         var row = try await run(Self.selectSuccessor, [.application(application), .uuid(session)]).first
         return try row?.next()
     }
-
-    private static let selectSessionOfToken = Statement(
-        .read, "SELECT session_id FROM refresh_tokens WHERE application_id = $1 AND hash = $2")
-
-    package func endSession(
-        ofRefreshToken hash: [UInt8], of uid: UUID, because reason: SessionEnd, application: Application.ID
-    ) async throws {
-        guard var row = try await run(Self.selectSessionOfToken, [.application(application), .bytes(hash)]).first else {
-            return
-        }
-        try await endSessions(.one(row.next()), of: uid, because: reason, application: application)
-    }
 }
 
 extension Row {

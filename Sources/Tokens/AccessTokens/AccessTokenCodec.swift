@@ -1,5 +1,5 @@
 package import Accounts
-import Foundation
+package import Foundation
 import ProviderKit
 
 /// Signs access tokens, and verifies those that this installation signed for the same application.
@@ -41,6 +41,13 @@ package struct AccessTokenCodec: AccessTokens {
         try check(entry.claims, for: application)
         cache.insert(entry, for: cacheKey)
         return entry.claims
+    }
+
+    package func unverifiedAccount(of token: String) -> UUID? {
+        guard token.utf8.count <= Self.lengthLimit, let jws = CompactJWS(token),
+            let payload = try? JSONDecoder().decode(AccessTokenPayload.self, from: Data(jws.payload))
+        else { return nil }
+        return payload.uid.flatMap(UUID.init)
     }
 
     /// Verifies the signature and decodes the claims; a token of an OpenID client needs the scope `account`.

@@ -186,6 +186,7 @@ private struct PlainAccessTokens: AccessTokens {
     func verify(_ token: String, for application: Application) throws -> AccessTokenClaims {
         throw AccountsError.invalidToken
     }
+    func unverifiedAccount(of token: String) -> UUID? { nil }
 }
 
 private struct NoLimits: RateLimiting {

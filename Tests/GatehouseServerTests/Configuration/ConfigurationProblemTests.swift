@@ -107,6 +107,14 @@ struct ConfigurationProblemTests {
             "5: applications.demo.recentAuthentication: expected a duration from 0s to 36500d (whole seconds, or 90s, 5m, 2h, 30d)"
         ),
         (
+            "recentAuthentication: { deletion: never }",
+            "5: applications.demo.recentAuthentication.deletion: expected a duration from 0s to 36500d (whole seconds, or 90s, 5m, 2h, 30d), or off"
+        ),
+        (
+            "recentAuthentication: { deletion: off }\ndeletion: { gracePeriod: 6d }",
+            "5: applications.demo.recentAuthentication: deletion: off needs a deletion.gracePeriod of at least 7d, in which it can be undone"
+        ),
+        (
             "origins: [\"https://x/\"]",
             "5: applications.demo.origins[0]: expected a bare origin as in https://app.example: scheme, host and port, nothing after them"
         ),

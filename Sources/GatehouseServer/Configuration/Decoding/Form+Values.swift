@@ -33,6 +33,14 @@ extension Form {
     static let duration = duration(.zero ... .configuredMaximum)
     static let positiveDuration = duration(.seconds(1) ... .configuredMaximum)
 
+    /// A duration; `off` is null.
+    static let durationOrOff = scalar("\(duration.description), or off") { text, node, _ in
+        if text == "off" { return node.with(.null) }
+        return Duration(configured: text).flatMap { duration in
+            duration <= .configuredMaximum ? node.with(.scalar("\(duration.components.seconds)")) : nil
+        }
+    }
+
     static let rate = scalar("a rate as in 5/min or 3/h (1 to 1000000 per s, min, h or d), or off") { text, node, _ in
         text == "off" ? node.with(.null) : Rate(configured: text) == nil ? nil : node.with(.scalar(text))
     }

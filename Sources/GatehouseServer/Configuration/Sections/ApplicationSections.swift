@@ -56,12 +56,14 @@ extension Configuration.Application {
         var policy = ApplicationPolicy()
         policy.tokens = settings.tokens
         policy.longestClientLifetime = openID?.longestAccessLifetime ?? .zero
-        policy.recentAuthentication = settings.recentAuthentication
+        policy.recentAuthentication = settings.recentAuthentication.default
+        policy.recentAuthenticationToDelete = settings.recentAuthentication.deletion
         policy.revealExistingIdentities = settings.revealExistingIdentities
         policy.automaticLinking = settings.linking.automatic
         policy.maximumIdentities = settings.linking.maximumIdentities
         policy.undoWindow = settings.linking.undoWindow
         policy.deletionGracePeriod = settings.deletion.gracePeriod
+        policy.restoresOnSignIn = settings.deletion.restoreOnSignIn
         self.policy = policy
     }
 }
@@ -74,7 +76,7 @@ struct ApplicationSettings: SettingsSection {
     let origins: [String]
     let redirectURIs: [RedirectURI]
     let tokens: ApplicationPolicy.Tokens
-    let recentAuthentication: Duration
+    let recentAuthentication: RecentAuthentication
     let revealExistingIdentities: Bool
     let linking: Linking
     let deletion: Deletion
@@ -100,7 +102,7 @@ struct ApplicationSettings: SettingsSection {
             help: "Where redirect flows may end, compared character by character. A URI alone requires PKCE."),
         Setting("tokens", .section(ApplicationPolicy.Tokens.self), default: [:], help: "Tokens and sessions."),
         Setting(
-            "recentAuthentication", .duration, default: "5m",
+            "recentAuthentication", .section(RecentAuthentication.self), default: [:],
             help: "How long after authentication sensitive calls are allowed. Later they answer `TOKEN_TOO_OLD`."),
         Setting(
             "revealExistingIdentities", .flag, default: "false",
@@ -123,6 +125,32 @@ struct ApplicationSettings: SettingsSection {
                 throw SettingsError(setting: "publicURL", reason: "has a path, below which nothing is served")
             }
         }
+        guard recentAuthentication.deletion != nil || deletion.gracePeriod >= RecentAuthentication.leastGracePeriod
+        else {
+            throw SettingsError(
+                setting: "recentAuthentication",
+                reason: "deletion: off needs a deletion.gracePeriod of at least 7d, in which it can be undone")
+        }
+    }
+
+    struct RecentAuthentication: SettingsSection {
+        /// A deletion without a recent authentication must be possible to undo for this long.
+        static let leastGracePeriod: Duration = .seconds(7 * 86400)
+
+        let `default`: Duration
+        /// `nil` allows the deletion of the account at any time.
+        let deletion: Duration?
+
+        static let shorthand: [(key: String, text: String?)] = [("default", nil)]
+        static let settings = [
+            Setting("default", .duration, default: "5m", help: "For all sensitive calls."),
+            Setting(
+                "deletion", .durationOrOff, derived: { $0["default"]?.content },
+                help: """
+                    For `DELETE /auth/account`. `off` allows it at any time, and needs a `deletion.gracePeriod` of at \
+                    least 7 days. Default: `default`.
+                    """),
+        ]
     }
 
     struct Linking: SettingsSection {
@@ -143,11 +171,18 @@ struct ApplicationSettings: SettingsSection {
 
     struct Deletion: SettingsSection {
         let gracePeriod: Duration
+        let restoreOnSignIn: Bool
         let ledger: String?
         let webhookDeadline: Duration
 
         static let settings = [
             Setting("gracePeriod", .duration, default: "30d", help: "How long a deleted account can be restored."),
+            Setting(
+                "restoreOnSignIn", .flag, default: "false",
+                help: """
+                    Whether a sign-in restores a deleted account, whose owner gets a mail, instead of answering \
+                    `ACCOUNT_DELETED` with a token to restore it.
+                    """),
             Setting(
                 "ledger", .path,
                 help: """
