@@ -19,8 +19,9 @@ struct RefusalTextTests {
         case .reauthenticationForeign: ["problem.INVALID_CREDENTIALS.\(rule.rawValue)"]
         case .lastUsableIdentity: ["problem.LAST_USABLE_IDENTITY"]
         case .undoStrands: ["problem.LAST_USABLE_IDENTITY.\(rule.rawValue)"]
-        case .identityKnown, .identityOwn, .numberRecycled, .addressOwned, .addressOfSeveral, .addressNotJoined,
-            .addressProven, .addressUnproven, .identityNew, .linkAsked, .guestUpgrade, .guestSwitch, .guestMerge:
+        case .identityKnown, .identityOwn, .accountRestored, .numberRecycled, .addressOwned, .addressOfSeveral,
+            .addressNotJoined, .addressProven, .addressUnproven, .identityNew, .linkAsked, .guestUpgrade, .guestSwitch,
+            .guestMerge:
             nil
         }
     }

@@ -42,10 +42,9 @@ package struct AccountDeletion: Sendable {
             }
             // This check must precede all writes, since `retryingTransactionKeepingRefusals` also commits on a refusal.
             try await requireRoom(forPasswordOf: proof, in: application, store: store)
-            guard case .deleted? = status, let deletion = try await store.restore(uid, application: application.id)
+            guard case .deleted? = status,
+                let deletion = try await AccountRestoration(store: store, application: application).restore(uid)
             else { throw AccountsError.invalidToken }
-            try await store.announce([AccountEvent(.accountRestored, of: uid)], application: application.id)
-            try await OwnerNotices(store: store, application: application.id).send(.accountRestored, toOwnerOf: uid)
             try await setPassword(of: proof, from: client, in: application, store: store)
 
             // The proof may concern an address that the account owns instead of one of its identities.

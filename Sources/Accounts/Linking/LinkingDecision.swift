@@ -21,7 +21,9 @@ package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
             signIn(evidence, state: state, policy: policy)
         }
     // An account in its grace period keeps an idle number, but the number's new owner must not restore the account.
-    return idle == nil ? verdict : verdict.withoutTicket
+    guard idle == nil else { return verdict.withoutTicket }
+    return policy.restoresOnSignIn && state.requester == nil
+        ? restoring(verdict, by: evidence, state: state, policy: policy) : verdict
 }
 
 /// Decides whether evidence re-authenticates the requester, for which it must be able to sign in by itself.
@@ -66,6 +68,16 @@ private func signIn(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
             evidence.addresses.isEmpty ? .identityNew : evidence.proven.isEmpty ? .addressUnproven : .addressProven
         }
     return LinkingVerdict(rule, .create(evidence.new(for: nil, in: state)))
+}
+
+/// The verdict that restores the account, if the sign-in would reach it afterwards; otherwise the verdict itself.
+private func restoring(
+    _ verdict: LinkingVerdict, by evidence: VerifiedIdentity, state: LinkingState, policy: LinkingPolicy
+) -> LinkingVerdict {
+    guard case .deleted(let uid, let purgeAfter, offersRestore: true) = verdict.outcome,
+        case .signIn(let match) = signIn(evidence, state: state.restored(uid), policy: policy).outcome, match.uid == uid
+    else { return verdict }
+    return LinkingVerdict(.accountRestored, .restore(by: match, purgeAfter: purgeAfter))
 }
 
 // MARK: - With a session
@@ -169,6 +181,16 @@ extension LinkingState {
     }
 }
 
+extension LinkingState {
+    /// The state after the account's grace period was ended.
+    fileprivate func restored(_ uid: UUID) -> LinkingState {
+        var state = self
+        if state.identity?.uid == uid { state.identity?.status = .live }
+        for index in state.owners.indices where state.owners[index].uid == uid { state.owners[index].status = .live }
+        return state
+    }
+}
+
 extension KnownIdentity {
     fileprivate func otherSignInRequired(by evidence: VerifiedIdentity) -> LinkingOutcome {
         .otherSignInRequired(of: uid, subject: evidence.providerUid)
@@ -188,7 +210,7 @@ extension LinkingVerdict {
     /// The account that a sign-in reaches, even if the account is in its grace period and the sign-in is refused.
     fileprivate var destination: UUID? {
         switch outcome {
-        case .signIn(let match): match.uid
+        case .signIn(let match), .restore(let match, _): match.uid
         case .deleted(let uid, _, _): uid
         default: nil
         }
@@ -214,7 +236,8 @@ extension LinkingVerdict {
         case .upgrade(var identity, let guest):
             identity.displacing = owner
             return LinkingVerdict(.numberRecycled, .upgrade(identity, guest: guest))
-        case .signIn, .replaceGuest, .conflict, .otherSignInRequired, .deleted, .disabled, .full, .refuse: return self
+        case .signIn, .restore, .replaceGuest, .conflict, .otherSignInRequired, .deleted, .disabled, .full, .refuse:
+            return self
         }
     }
 }

@@ -30,7 +30,8 @@ package struct LinkingExplainer: Sendable {
         var state = try await LinkingFacts(store: store, application: application)
             .read(try evidence.checked(), of: provider).state
         state.requester = requester
-        let policy = LinkingPolicy(provider, in: application, onConflict: onConflict)
+        var policy = LinkingPolicy.signIn(provider, in: application)
+        policy.onConflict = onConflict
         return Explanation(verdict: decide(evidence, state: state, policy: policy), state: state, policy: policy)
     }
 }

@@ -7,6 +7,8 @@ package struct LinkingPolicy: Sendable, Equatable {
     /// Whether the provider proves only an address, by a code or token that is sent there.
     package var provesAddress = false
     package var onConflict = ConflictChoice.keep
+    /// Whether a sign-in restores an account in its grace period.
+    package var restoresOnSignIn = false
 }
 
 extension LinkingPolicy {
@@ -14,6 +16,13 @@ extension LinkingPolicy {
         self.init(
             mode: provider.mode, automatic: application.policy.automaticLinking, provesAddress: provider.provesAddress,
             onConflict: onConflict)
+    }
+
+    /// The policy of sign-ins, which may restore an account.
+    static func signIn(_ provider: ConfiguredProvider, in application: Application) -> LinkingPolicy {
+        var policy = LinkingPolicy(provider, in: application)
+        policy.restoresOnSignIn = application.policy.restoresOnSignIn
+        return policy
     }
 }
 

@@ -14,6 +14,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
     case addressInUse = "address.in-use"
     case accountDisabled = "account.disabled"
     case accountDeleted = "account.deleted"
+    case accountRestored = "account.restored"
     case accountFull = "account.full"
     case numberIdle = "number.idle"
     case numberRecycled = "number.recycled"
@@ -48,6 +49,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         case .identityQuarantined: "The identity was linked shortly before a password reset"
         case .accountDisabled: "The account has been disabled"
         case .accountDeleted: "The account is being deleted"
+        case .accountRestored: "The account is being deleted, and a sign-in restores it"
         case .accountFull: "The account has as many identities as the application allows"
         case .numberIdle: "The number was not used for so long that it may have a new owner"
         case .numberRecycled:
@@ -95,8 +97,9 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         case .reauthenticationForeign: ["Authenticate with one of the identities that GET /auth/identities lists."]
         case .lastUsableIdentity: ["Link another identity first.", "Delete the account with DELETE /auth/account."]
         case .undoStrands: ["Link another identity to the account first."]
-        case .identityKnown, .identityOwn, .numberRecycled, .addressOwned, .addressOfSeveral, .addressNotJoined,
-            .addressProven, .addressUnproven, .identityNew, .linkAsked, .guestUpgrade, .guestSwitch, .guestMerge:
+        case .identityKnown, .identityOwn, .accountRestored, .numberRecycled, .addressOwned, .addressOfSeveral,
+            .addressNotJoined, .addressProven, .addressUnproven, .identityNew, .linkAsked, .guestUpgrade, .guestSwitch,
+            .guestMerge:
             []
         }
     }

@@ -36,6 +36,8 @@ package enum LinkingOutcome: Sendable, Equatable {
     ///
     /// A restore token is offered only if a sign-in would reach the account, and never for an idle phone number.
     case deleted(uid: UUID, purgeAfter: Date, offersRestore: Bool)
+    /// Ends the grace period of the account, and signs in to it.
+    case restore(by: AccountMatch, purgeAfter: Date)
     case disabled
     /// The account has as many identities as its application allows.
     case full

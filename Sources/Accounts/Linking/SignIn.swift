@@ -16,7 +16,8 @@ package struct SignIn: Sendable {
         var session = tokens.newSession(by: try evidence.checked(), of: provider.name, from: client, in: application)
         session.mayOpenAccount = mayOpenAccount
         let outcome = try await retryingOnConflict { [session] in
-            let decision = try await decision(on: session.evidence, of: provider, in: application, store: store)
+            let decision = try await decision(
+                on: session.evidence, of: provider, restoring: true, in: application, store: store)
             let verdict = decision.verdict
             // Most sign-ins are one statement and need no transaction. Nor do refusals, whose writes must persist.
             guard verdict.isSuccess, !verdict.isOneStatement || evidence.writesBesideSession else {
@@ -31,16 +32,20 @@ package struct SignIn: Sendable {
 
     /// Signs in within the current transaction; a `StoreConflict` ends the whole transaction.
     func open(_ session: NewSession, of provider: ConfiguredProvider, store: any Store) async throws -> SignInOutcome {
-        let decision = try await decision(on: session.evidence, of: provider, in: session.application, store: store)
+        let decision = try await decision(
+            on: session.evidence, of: provider, restoring: true, in: session.application, store: store)
         return try await carryOut(decision, opening: session, of: provider, store: store)
     }
 
+    /// Decides on evidence without writing; with `restoring`, the application's policy may restore an account.
     func decision(
-        on evidence: VerifiedIdentity, of provider: ConfiguredProvider, in application: Application,
-        store: any LinkingFacts.Store
+        on evidence: VerifiedIdentity, of provider: ConfiguredProvider, restoring: Bool = false,
+        in application: Application, store: any LinkingFacts.Store
     ) async throws -> SignInDecision {
         let reading = try await LinkingFacts(store: store, application: application).read(evidence, of: provider)
-        let verdict = decide(evidence, state: reading.state, policy: LinkingPolicy(provider, in: application))
+        let policy: LinkingPolicy =
+            restoring ? .signIn(provider, in: application) : LinkingPolicy(provider, in: application)
+        let verdict = decide(evidence, state: reading.state, policy: policy)
         return SignInDecision(verdict: verdict, reading: reading)
     }
 

@@ -3,7 +3,7 @@ internal import ProviderKit
 
 struct VerdictWriter: Sendable {
     typealias Store = RefusalWriter.Store & NumberRecycling.Store & SessionOpeningStore & SingleUseStore
-        & ProviderTokenStore & AddressClaimStore
+        & ProviderTokenStore & AddressClaimStore & AccountRestoration.Store
 
     let session: NewSession
     /// The contacts of the accounts that the verdict may add an identity to.
@@ -26,6 +26,15 @@ struct VerdictWriter: Sendable {
             let opened = try await store.createAccount(opening: session, with: identity)
             try await keepTokens(of: opened.identityID)
             return .opened(opened, refreshToken: session.refreshToken)
+        case .restore(let match, let purgeAfter):
+            guard try await AccountRestoration(store: store, application: application).restore(match.uid) != nil else {
+                // The erasure has begun, so no token could restore the account either.
+                let outcome = LinkingOutcome.deleted(uid: match.uid, purgeAfter: purgeAfter, offersRestore: false)
+                return try await RefusalWriter(session: session, tokens: tokens, store: store)
+                    .write(LinkingVerdict(.accountDeleted, outcome))
+            }
+            try await spendEvidence()
+            return try await signIn(by: match)
         case .otherSignInRequired, .deleted, .disabled, .full, .refuse:
             return try await RefusalWriter(session: session, tokens: tokens, store: store).write(verdict)
         case .link, .upgrade, .replaceGuest, .conflict:
@@ -127,7 +136,7 @@ struct LinkWriter: Sendable {
             try await store.issue(
                 .mergeTicket(ticket, with: uid, by: session, of: principal.sessionID), application: application.id)
             return .refused(.identityInUse(ticket: ticket.text, verdict.refusal))
-        case .signIn, .create, .otherSignInRequired, .deleted, .disabled, .full, .refuse:
+        case .signIn, .create, .restore, .otherSignInRequired, .deleted, .disabled, .full, .refuse:
             return try await writer.write(verdict)
         }
     }
@@ -174,7 +183,7 @@ struct RefusalWriter: Sendable {
             let limit = session.application.policy.maximumIdentities
             throw AccountsError.limitReached(limit: limit, verdict.refusal)
         case .refuse: throw AccountsError.providerDisabled(verdict.refusal)
-        case .signIn, .create, .link, .upgrade, .replaceGuest, .conflict: throw StoreConflict()
+        case .signIn, .create, .link, .upgrade, .replaceGuest, .restore, .conflict: throw StoreConflict()
         }
     }
 
@@ -203,7 +212,7 @@ struct NumberRecycling: Sendable {
 extension LinkingVerdict {
     var isSuccess: Bool {
         switch outcome {
-        case .signIn, .create, .link, .upgrade, .replaceGuest: true
+        case .signIn, .create, .link, .upgrade, .replaceGuest, .restore: true
         case .conflict, .otherSignInRequired, .deleted, .disabled, .full, .refuse: false
         }
     }
@@ -214,7 +223,7 @@ extension LinkingVerdict {
         case .conflict(_, let offersMerge): offersMerge
         case .deleted(_, _, let offersRestore): offersRestore
         case .otherSignInRequired: true
-        case .signIn, .create, .link, .upgrade, .replaceGuest, .disabled, .full, .refuse: false
+        case .signIn, .create, .link, .upgrade, .replaceGuest, .restore, .disabled, .full, .refuse: false
         }
     }
 
@@ -223,14 +232,15 @@ extension LinkingVerdict {
         switch outcome {
         case .signIn(.known), .otherSignInRequired, .deleted, .disabled, .full, .refuse: true
         case .create(let identity): identity.claiming.isEmpty && identity.displacing == nil
-        case .signIn(.joining), .link, .upgrade, .replaceGuest, .conflict: false
+        case .signIn(.joining), .link, .upgrade, .replaceGuest, .restore, .conflict: false
         }
     }
 
-    /// The account that the identity joins, or that loses its phone number.
+    /// The account that the identity joins or restores, or that loses its phone number.
     var changedAccount: UUID? {
         switch outcome {
         case .signIn(.joining(_, let uid)): uid
+        case .restore(let match, _): match.uid
         case .create(let identity): identity.displacing?.uid
         default: nil
         }

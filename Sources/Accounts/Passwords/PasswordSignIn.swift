@@ -2,9 +2,9 @@ internal import ProviderKit
 
 package struct PasswordSignIn: Sendable {
     typealias Store = PasswordAttemptStore & PasswordRehashStore & IdentityStore & SessionOpeningStore
-        & RefusalWriter.Store
+        & RefusalWriter.Store & AccountLocks & AccountRestoration.Store
 
-    let store: any Store
+    let store: any TransactionalStore & Store
     let hasher: any PasswordHashing
     let tokens: SessionTokens
 
@@ -37,35 +37,68 @@ package struct PasswordSignIn: Sendable {
             guard principal == nil || principal?.uid == identity.uid else {
                 throw AccountsError.foreignProof(LinkingRule.reauthenticationForeign.refusal)
             }
-            try await permit(identity, opening: session, mode: configured.mode, check: check)
+            let permitted = try await permit(
+                identity, opening: session, mode: configured.mode, mayRestore: principal == nil, check: check)
             let hash =
                 state.registration == nil
                 ? try await upToDate(match, password: password, of: identity, for: check.requester, in: application)
                 : match.hash
-            var opened = try await store.openSession(
-                session, identity: identity, password: PasswordPermission(hash: hash, attempts: check.attempts))
+            let permission = PasswordPermission(hash: hash, attempts: check.attempts)
+            var opened =
+                identity.status == permitted.status
+                ? try await store.openSession(session, identity: permitted, password: permission)
+                : try await restore(permitted, opening: session, password: permission)
             opened.shouldChangePassword = state.mustChange
             return opened
         }
         return try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
     }
 
+    /// Restores the account and opens the session in one transaction, so that neither happens without the other.
+    /// - Throws: `AccountsError.accountDeleted` if the erasure has begun.
+    private func restore(
+        _ identity: KnownIdentity, opening session: NewSession, password: PasswordPermission
+    ) async throws -> OpenedSession {
+        let application = session.application
+        return try await store.transaction { store in
+            switch try await store.lockAccount(identity.uid, application: application.id) {
+            // Another sign-in was faster.
+            case .live?: break
+            case .deleted(let purgeAfter)?:
+                let restoration = AccountRestoration(store: store, application: application)
+                guard try await restoration.restore(identity.uid) != nil else {
+                    throw AccountsError.accountDeleted(
+                        purgeAfter: purgeAfter, restoreToken: nil, LinkingRule.accountDeleted.refusalWithoutTicket)
+                }
+            case .disabled?, .absorbed?, nil: throw StoreConflict()
+            }
+            return try await store.openSession(session, identity: identity, password: password)
+        }
+    }
+
     /// Throws the refusal of the linking rules, if any, or `identityTemporarilyLocked` as for a wrong password.
+    /// - Returns: the identity as it is when the session opens, of a live account that may have to be restored before.
     private func permit(
-        _ identity: KnownIdentity, opening session: NewSession, mode: ProviderMode, check: PasswordCheck
-    ) async throws {
+        _ identity: KnownIdentity, opening session: NewSession, mode: ProviderMode, mayRestore: Bool,
+        check: PasswordCheck
+    ) async throws -> KnownIdentity {
         let application = session.application
         var identity = identity
         if identity.isQuarantined {
             identity.needsOtherSignIn = application.providers.canSignIn(
                 withAnyOf: try await store.identities(of: identity.uid, application: application.id))
         }
-        let policy = LinkingPolicy(mode: mode, automatic: .never)
+        var policy = LinkingPolicy(mode: mode, automatic: .never)
+        policy.restoresOnSignIn = mayRestore && application.policy.restoresOnSignIn
         let verdict = decide(session.evidence, state: LinkingState(identity: identity), policy: policy)
-        if case .signIn = verdict.outcome { return }
+        switch verdict.outcome {
+        case .signIn(.known(let identity)), .restore(by: .known(let identity), _): return identity
+        default: break
+        }
         try await check.unlockedState()
         let refused = try await RefusalWriter(session: session, tokens: tokens, store: store).write(verdict)
         _ = try await tokens.signedIn(refused, in: application)
+        throw StoreConflict()
     }
 
     /// Hashes an outdated password again with the configured parameters.

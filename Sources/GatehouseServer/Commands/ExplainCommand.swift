@@ -113,6 +113,7 @@ extension Explanation {
             }
             + (state.requester.map { ["asked by: \($0.uid.text)\($0.isGuest ? ", a guest" : "")"] } ?? [])
             + ["policy:   mode \(policy.mode.rawValue), linking.automatic \(policy.automatic.rawValue)"]
+            + (policy.restoresOnSignIn ? ["          deletion.restoreOnSignIn"] : [])
     }
 }
 
@@ -121,6 +122,7 @@ extension LinkingOutcome {
         switch self {
         case .signIn(.known(let identity)): "signs in to \(identity.uid.text)"
         case .signIn(.joining(_, let uid)): "joins \(uid.text) and signs in to it"
+        case .restore(let match, _): "restores \(match.uid.text) and signs in to it"
         case .create: "opens a new account"
         case .link(_, let uid): "is linked to \(uid.text)"
         case .upgrade(_, let guest): "makes the guest \(guest.text) permanent"

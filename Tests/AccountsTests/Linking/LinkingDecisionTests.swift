@@ -80,12 +80,48 @@ struct LinkingDecisionTests {
         #expect(decide(evidence, state: state, policy: policy) == LinkingVerdict(.identityOwn, .signIn(.known(known))))
     }
 
+    @Test func `a sign-in restores exactly the accounts for which it would get a token`() {
+        var (restored, wrong) = (0, 0)
+        for situation in Situation.all {
+            let judged = Judgement(situation)
+            let state = judged.world.state(about: judged.evidence)
+            var policy = situation.policy
+            let usual = decide(judged.evidence, state: state, policy: policy)
+            policy.restoresOnSignIn = true
+            let verdict = decide(judged.evidence, state: state, policy: policy)
+            guard state.requester == nil, case .deleted(let uid, let end, offersRestore: true) = usual.outcome else {
+                if verdict != usual { wrong += 1 }
+                continue
+            }
+            if case .restore(by: let match, purgeAfter: end) = verdict.outcome, match.uid == uid {
+                restored += 1
+            } else {
+                wrong += 1
+            }
+        }
+        #expect(restored > 0 && wrong == 0)
+    }
+
+    @Test func `a full account is not restored by an identity that could not join it`() {
+        let (uid, address) = (UUID(), World.address)
+        let evidence = VerifiedIdentity(
+            providerUid: "new", addresses: [AddressClaim(address: address, isVerified: true, isAuthoritative: true)])
+        var owner = AddressOwner(address: address, uid: uid, status: .deleted(purgeAfter: .distantFuture))
+        owner.isFull = true
+        var policy = LinkingPolicy(mode: .open, automatic: .verified)
+        policy.restoresOnSignIn = true
+        let verdict = decide(evidence, state: LinkingState(owners: [owner]), policy: policy)
+        #expect(verdict.rule == .accountDeleted)
+        owner.isFull = false
+        #expect(decide(evidence, state: LinkingState(owners: [owner]), policy: policy).rule == .accountRestored)
+    }
+
     @Test func `exactly the refusals have remedies`() {
         for situation in Situation.all {
             guard let verdict = Judgement(situation).expected()?.verdict else { continue }
             let remedies = verdict.refusal.remedies
             switch verdict.outcome {
-            case .signIn, .create, .link, .upgrade, .replaceGuest: #expect(remedies.isEmpty)
+            case .signIn, .create, .link, .upgrade, .replaceGuest, .restore: #expect(remedies.isEmpty)
             case .otherSignInRequired, .disabled, .full, .refuse: #expect(!remedies.isEmpty)
             case .conflict(_, let isOffered), .deleted(_, _, let isOffered):
                 #expect(!remedies.isEmpty)

@@ -39,18 +39,22 @@ struct AppleSignInTests {
         }
     }
 
-    func with(_ body: @Sendable @escaping (Apple) async throws -> Void) async throws {
+    /// Runs the body with a fake Apple; `application` are further keys of the application.
+    func with(
+        application: String = "", tokens: String = "algorithm: ES256",
+        _ body: @Sendable @escaping (Apple) async throws -> Void
+    ) async throws {
         try await UpstreamServer.with { upstream in
             let authority = try TestAuthority(.rs256)
             let developer = try TestAuthority(.es256)
             upstream.service.answer(upstream.url + "/auth/keys") { _ in .json(authority.keySet) }
             let key = developer.privateKeyPEM.replacing("\n", with: "\\n")
             try await TestServer.with(
-                application: #"redirectURIs: ["demo://oauth/callback"]"#,
+                application: "redirectURIs: [\"demo://oauth/callback\"]\n" + application,
                 providers: """
                     apple: { clientIDs: [net.example.app, net.example.web], webClientID: net.example.web, \
                     teamID: TEAM, keyID: KEY, privateKey: "\(key)", baseURL: "\(upstream.url)" }
-                    """
+                    """, tokens: tokens
             ) { server in
                 try await body(
                     Apple(server: server, client: APIClient(server), upstream: upstream, authority: authority))
