@@ -7,12 +7,13 @@ import Testing
 
 /// How recent an authentication must be for the deletion of an account, which applications may set apart.
 struct DeletionRecencyTests {
-    @Test(arguments: [
-        ("300", Duration.seconds(300), Duration.seconds(300)),
-        ("{ default: 2m }", .seconds(120), .seconds(120)),
-        ("{ deletion: 1d }", .seconds(300), .seconds(86_400)),
-        ("{ default: 300, deletion: off }", .seconds(300), nil),
-    ])
+    @Test(
+        arguments: [
+            ("300", .seconds(300), .seconds(300)),
+            ("{ default: 2m }", .seconds(120), .seconds(120)),
+            ("{ deletion: 1d }", .seconds(300), .seconds(86_400)),
+            ("{ default: 300, deletion: off }", .seconds(300), nil),
+        ] as [(String, Duration, Duration?)])
     func `a duration is for all calls, and off for the deletion alone`(
         setting: String, most: Duration, toDelete: Duration?
     ) async throws {

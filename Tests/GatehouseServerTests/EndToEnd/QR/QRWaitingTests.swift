@@ -147,6 +147,30 @@ struct QRWaitingTests {
         }
     }
 
+    @Test func `beyond eight tabs that wait for one code, the others reload themselves`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            var connections = APIClient.configuration
+            connections.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 20
+            let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: connections)
+            var (browser, other) = (PageBrowser(server, by: http), PageBrowser(server, by: http))
+            let (page, free) = (
+                try await browser.showCode(RelyingParty(server)), try await other.showCode(RelyingParty(server))
+            )
+            try await withThrowingTaskGroup(of: Int.self) { [browser, other] group in
+                for _ in 0..<8 { group.addTask { try await browser.waitForCode(at: page, after: "waiting").status } }
+                try await waiting(8, at: server)
+                let refused = try await browser.waitForCode(at: page, after: "waiting")
+                #expect(refused.status == 503 && refused.code == "OVERLOADED", "\(refused.text)")
+                group.addTask { try await other.waitForCode(at: free, after: "waiting").status }
+                try await waiting(9, at: server)
+                try await server.execute("UPDATE handoffs SET state = 'refused'")
+                server.server.waiters.wakeAll()
+                for try await status in group { #expect(status == 200) }
+            }
+            try await http.shutdown()
+        }
+    }
+
     // MARK: -
 
     private func waiting(_ count: Int, at server: TestServer) async throws {
