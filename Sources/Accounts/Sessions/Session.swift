@@ -181,6 +181,8 @@ package struct ListedSession: Sendable, Equatable {
     package var kind: SessionKind
     /// The OpenID client of a client session.
     package var client: String?
+    /// The client's own name for itself, if it has registered itself.
+    package var clientName: String?
     /// The browser session that a client session belongs to.
     package var browser: UUID?
     /// The kind of the device on which an app is installed that the session belongs to; `device` is then its own name.

@@ -74,7 +74,8 @@ extension AccountPage.Session {
             id: session.id.text,
             device: session.deviceType.map { session.device ?? DeviceWords.name(ofType: $0, in: language) }
                 ?? UserAgent(session.device).words ?? session.device,
-            app: session.client.map { issuer.name(ofClient: $0, in: language) }, address: session.address,
+            app: session.client.map { issuer.configuredClient($0)?.name(in: language) ?? session.clientName ?? $0 },
+            address: session.address,
             createdAt: session.createdAt, lastSeenAt: session.lastSeenAt, isCurrent: session.id == account.session.id,
             isOfCurrent: session.browser == account.session.id)
     }
@@ -95,12 +96,5 @@ extension ClientInstance {
     /// The device's own name, or what it is.
     func device(in language: PageLanguage) -> String {
         deviceName ?? DeviceWords.name(ofType: deviceType, in: language)
-    }
-}
-
-extension Issuer {
-    /// The name of a client, or its id if it is not configured any more.
-    fileprivate func name(ofClient id: String, in language: PageLanguage) -> String {
-        configuredClient(id)?.name(in: language) ?? id
     }
 }

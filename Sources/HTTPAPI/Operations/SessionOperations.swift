@@ -39,7 +39,8 @@ struct SessionOperations: Sendable {
             return try await useCases.sessions.list(of: principal).map { session in
                 let client = session.client.map { id in
                     SessionList.Entry.Client(
-                        id: id, name: context.scope.application.openID?.configuredClient(id)?.name ?? id)
+                        id: id,
+                        name: context.scope.application.openID?.configuredClient(id)?.name ?? session.clientName ?? id)
                 }
                 return .init(listing: session, client: client, isCurrent: session.id == principal.sessionID)
             }

@@ -153,7 +153,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
         """
         SELECT s.id, CASE WHEN c.device_type IS NULL THEN s.device ELSE c.device_name END, s.address, s.created_at,
                coalesce(greatest(t.last_seen_at, s.last_used_at), s.created_at), s.kind, s.client_id,
-               CASE WHEN s.kind = 'client' THEN s.parent_id END, c.device_type
+               CASE WHEN s.kind = 'client' THEN s.parent_id END, c.device_type, c.metadata->>'client_name'
           FROM sessions s
           LEFT JOIN clients c ON c.application_id = $1 AND c.client_id = s.client_id
           LEFT JOIN LATERAL (
@@ -174,7 +174,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
                 id: try row.next(), device: try row.next(), address: try row.next(), createdAt: try row.next(),
                 lastSeenAt: try row.next(), kind: SessionKind(rawValue: try row.next()) ?? .api,
                 client: try row.next(), browser: try row.next())
-            session.deviceType = try row.next()
+            (session.deviceType, session.clientName) = (try row.next(), try row.next())
             return session
         }
     }

@@ -84,6 +84,9 @@ struct ClientRegistrationTests {
             let grants = try await party.api.get("/auth/grants", bearer: ada.accessToken)
             let grant = grants["grants"].array?.first ?? .null
             #expect(grant["kind"] == "registered" && grant["name"] == "Not Photos <b>", "\(grants.text)")
+            let sessions = try await party.api.get("/auth/sessions", bearer: ada.accessToken)
+            let names = sessions["sessions"].array?.compactMap { $0["client"]["name"].string }
+            #expect(names == ["Not Photos <b>"], "\(sessions.text)")
         }
     }
 
