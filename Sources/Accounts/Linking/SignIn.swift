@@ -79,7 +79,7 @@ struct SignInDecision: Sendable {
 
 /// The result of a sign-in: a session, or a refusal, which is returned so that the transaction commits its ticket.
 enum SignInOutcome: Sendable {
-    case opened(OpenedSession, refreshToken: OpaqueToken?)
+    case opened(OpenedSession, secret: SessionSecret)
     case refused(AccountsError)
 }
 
@@ -88,8 +88,8 @@ extension SessionTokens {
     /// - Throws: the error of a refusal.
     func signedIn(_ outcome: SignInOutcome, in application: Application) async throws -> SignedIn {
         switch outcome {
-        case .opened(let opened, let refreshToken):
-            try await signedIn(opened, refreshToken: refreshToken, in: application)
+        case .opened(let opened, let secret):
+            try await signedIn(opened, secret: secret, in: application)
         case .refused(let refusal): throw refusal
         }
     }

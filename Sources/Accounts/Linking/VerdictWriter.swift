@@ -25,7 +25,7 @@ struct VerdictWriter: Sendable {
             try await evictOthers(from: identity.claiming, owner: nil)
             let opened = try await store.createAccount(opening: session, with: identity)
             try await keepTokens(of: opened.identityID)
-            return .opened(opened, refreshToken: session.refreshToken)
+            return .opened(opened, secret: session.secret)
         case .restore(let match, let purgeAfter):
             guard try await AccountRestoration(store: store, application: application).restore(match.uid) != nil else {
                 // The erasure has begun, so no token could restore the account either.
@@ -64,7 +64,7 @@ struct VerdictWriter: Sendable {
 
     func open(_ identity: KnownIdentity) async throws -> SignInOutcome {
         let opened = try await store.openSession(session, identity: identity, password: nil)
-        return .opened(opened, refreshToken: session.refreshToken)
+        return .opened(opened, secret: session.secret)
     }
 
     /// Adds an identity to a locked account and notifies the owner.
@@ -124,7 +124,7 @@ struct LinkWriter: Sendable {
             try await store.endSessions(
                 .allBut(principal.sessionID), of: guest, because: .guestUpgraded, application: application.id)
             let opened = try await store.upgradeGuest(opening: session, identity: added, keeping: principal.sessionID)
-            return .opened(opened, refreshToken: session.refreshToken)
+            return .opened(opened, secret: session.secret)
         case .replaceGuest(let match, let isAbsorbed):
             try await writer.spendEvidence()
             try await replaceGuest(by: match.uid, isAbsorbed: isAbsorbed)

@@ -51,7 +51,7 @@ package struct PasswordSignIn: Sendable {
             opened.shouldChangePassword = state.mustChange
             return opened
         }
-        return try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
+        return try await tokens.signedIn(opened, secret: session.secret, in: application)
     }
 
     /// Restores the account and opens the session in one transaction, so that neither happens without the other.

@@ -118,6 +118,6 @@ package struct Registration: Sendable {
         let opened = try await store.createAccount(opening: session, with: identity)
         try await store.setPassword(password, of: opened.identityID, replacing: nil, application: application.id)
         try await store.evictUnprovenClaims(on: identity.claiming, owner: opened.user.uid, application: application.id)
-        return .opened(opened, refreshToken: session.refreshToken)
+        return .opened(opened, secret: session.secret)
     }
 }

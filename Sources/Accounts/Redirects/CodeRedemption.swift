@@ -77,10 +77,10 @@ package struct CodeRedemption: Sendable {
                 (session.authenticatedAt, session.provesIdentity) = (flow.evidence.authenticatedAt, false)
             }
             var outcome = try await signIn.open(session, of: provider, store: store)
-            if flow.source?.isBorrowed == true, case .opened(var opened, let refreshToken) = outcome {
+            if flow.source?.isBorrowed == true, case .opened(var opened, let secret) = outcome {
                 try await store.borrow(session: opened.grant.sessionID, application: application.id)
                 opened.grant.isBorrowed = true
-                outcome = .opened(opened, refreshToken: refreshToken)
+                outcome = .opened(opened, secret: secret)
             }
             if let code = tokens.opaque.parse(presented.code) {
                 try await store.note(session: session.id, openedBy: code.hash, application: application.id)

@@ -13,8 +13,12 @@ package struct Client: Sendable, Equatable {
     package var connection: ClientConnection?
     /// The place in the hashing queue, for calls that hash a password.
     package var hashingPlace: HashingPlace?
-    /// The cookie that keeps the sessions of a browser; `nil` for an app, which keeps refresh tokens.
+    /// The cookie that keeps the sessions of a browser; `nil` for an app, which keeps tokens.
     package var cookie: BrowserCookie?
+    /// How an app keeps the session that the call opens; not used with a cookie.
+    package var renewal = Renewal.refresh
+    /// The name of the dialect that the client speaks; `nil` for version 1 of the API and for pages.
+    package var dialect: String?
 
     /// Creates a client; ignores `languages` unless all characters are visible ASCII or spaces, as the header requires.
     package init(device: String?, address: String, languages: String? = nil) {
@@ -55,7 +59,7 @@ package struct BrowserCookie: Sendable, Equatable {
     }
 }
 
-/// A session to open; its id and refresh token are generated before, so that one statement writes it.
+/// A session to open; its id and secret are generated before, so that one statement writes it.
 package struct NewSession: Sendable {
     package let id = UUID.v7()
     package let application: Application
@@ -63,8 +67,7 @@ package struct NewSession: Sendable {
     package let provider: String
     package let evidence: VerifiedIdentity
     package let client: Client
-    /// `nil` for a session that a cookie keeps.
-    package let refreshToken: OpaqueToken?
+    package let secret: SessionSecret
     /// The caller's session if the caller re-authenticates; the new session may complete operations that it began.
     package var resumes: UUID?
     /// The session that this one replaces after a merge or a cancelled deletion ended it.
@@ -82,10 +85,10 @@ package struct NewSession: Sendable {
 
     package init(
         by evidence: VerifiedIdentity, of provider: String, from client: Client, in application: Application,
-        refreshToken: OpaqueToken?
+        secret: SessionSecret
     ) {
         (self.application, self.provider, self.evidence) = (application, provider, evidence)
-        (self.client, self.refreshToken) = (client, refreshToken)
+        (self.client, self.secret) = (client, secret)
     }
 }
 

@@ -25,6 +25,6 @@ struct SessionContinuation: Sendable {
         session.provesIdentity = false
         let known = KnownIdentity(id: identity.id, uid: uid, status: .live, isQuarantined: identity.isQuarantined)
         let opened = try await store.openSession(session, identity: known, password: nil)
-        return .opened(opened, refreshToken: session.refreshToken)
+        return .opened(opened, secret: session.secret)
     }
 }

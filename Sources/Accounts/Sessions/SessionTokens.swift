@@ -1,9 +1,13 @@
 internal import Foundation
 package import ProviderKit
 
-/// The tokens of a session: a signed access token and an opaque refresh token.
+/// What the client of a session sends with its calls, and what it renews that with.
 package struct TokenPair: Sendable {
-    package let accessToken, refreshToken: String
+    /// A signed access token or a session bearer.
+    package let accessToken: String
+    /// `nil` unless the session is renewed by refresh tokens.
+    package let refreshToken: String?
+    /// In whole seconds since the epoch; a session bearer that is used lasts longer than `expiresAt`.
     package let issuedAt, expiresAt: Int
     /// The claims of the provider's profile that the access token contains.
     package let exposed: [String: JSONValue]
@@ -11,7 +15,7 @@ package struct TokenPair: Sendable {
     package var expiresIn: Int { expiresAt - issuedAt }
 
     /// The tokens of a session that a cookie keeps: none.
-    static let none = TokenPair(accessToken: "", refreshToken: "", issuedAt: 0, expiresAt: 0, exposed: [:])
+    static let none = TokenPair(accessToken: "", refreshToken: nil, issuedAt: 0, expiresAt: 0, exposed: [:])
 }
 
 package struct SignedIn: Sendable {
@@ -20,7 +24,7 @@ package struct SignedIn: Sendable {
     package let tokens: TokenPair
 }
 
-/// Makes refresh tokens, and signs access tokens of opened sessions.
+/// Makes the secrets of sessions, and signs access tokens of opened sessions.
 package struct SessionTokens: Sendable {
     package let opaque: any OpaqueTokens
     private let access: any AccessTokens
@@ -33,20 +37,45 @@ package struct SessionTokens: Sendable {
     package func newSession(
         by evidence: VerifiedIdentity, of provider: String, from client: Client, in application: Application
     ) -> NewSession {
-        let refreshToken = client.cookie == nil ? opaque.make() : nil
-        return NewSession(by: evidence, of: provider, from: client, in: application, refreshToken: refreshToken)
+        NewSession(by: evidence, of: provider, from: client, in: application, secret: secret(for: client))
+    }
+
+    private func secret(for client: Client) -> SessionSecret {
+        guard client.cookie == nil else { return .cookie }
+        return switch client.renewal {
+        case .refresh: .refreshToken(opaque.make())
+        case .none: .none
+        case .bearer(let lifetime): .bearer(SessionBearer.make(by: opaque), lifetime)
+        }
     }
 
     package func signedIn(
-        _ session: OpenedSession, refreshToken: OpaqueToken?, in application: Application
+        _ session: OpenedSession, secret: SessionSecret, in application: Application
     ) async throws -> SignedIn {
-        guard let refreshToken else { return SignedIn(session: session, tokens: .none) }
-        let tokens = try await pair(for: session.grant, refreshToken: refreshToken, in: application)
+        let tokens: TokenPair =
+            switch secret {
+            case .cookie: .none
+            case .none: try await pair(for: session.grant, refreshToken: nil, in: application)
+            case .refreshToken(let token): try await pair(for: session.grant, refreshToken: token, in: application)
+            case .bearer(let bearer, let lifetime): self.bearer(bearer, lifetime, of: session.grant, in: application)
+            }
         return SignedIn(session: session, tokens: tokens)
     }
 
+    private func bearer(
+        _ bearer: OpaqueToken, _ lifetime: BearerLifetime, of grant: SessionGrant, in application: Application
+    ) -> TokenPair {
+        let issuedAt = Int(time.now().timeIntervalSince1970)
+        let idle = Int(lifetime.idle.components.seconds)
+        let sessionEnd = Int(grant.expiresAt.timeIntervalSince1970)
+        return TokenPair(
+            accessToken: bearer.text, refreshToken: nil, issuedAt: issuedAt,
+            expiresAt: max(issuedAt, min(issuedAt + idle, sessionEnd)),
+            exposed: application.providers.exposed(grant.profile, of: grant.provider))
+    }
+
     package func pair(
-        for grant: SessionGrant, refreshToken: OpaqueToken, in application: Application
+        for grant: SessionGrant, refreshToken: OpaqueToken?, in application: Application
     ) async throws -> TokenPair {
         let issuedAt = Int(time.now().timeIntervalSince1970)
         let lifetime = Int(application.policy.tokens.accessLifetime.components.seconds)
@@ -62,7 +91,7 @@ package struct SessionTokens: Sendable {
             exposed: application.providers.exposed(grant.profile, of: grant.provider))
         claims.isBorrowed = grant.isBorrowed
         return TokenPair(
-            accessToken: try await access.sign(claims, for: application), refreshToken: refreshToken.text,
+            accessToken: try await access.sign(claims, for: application), refreshToken: refreshToken?.text,
             issuedAt: issuedAt, expiresAt: expiresAt, exposed: claims.exposed)
     }
 }

@@ -24,7 +24,8 @@ extension TokenPair: ResponsePayload {
         Field("accessToken", \.accessToken)
         Field("tokenType", as: .bearerType) { _ in "Bearer" }
         Field("expiresIn", \.expiresIn)
-        Field("refreshToken", \.refreshToken)
+        // Sessions of this version of the API always have one.
+        Field("refreshToken") { $0.refreshToken ?? "" }
     }
 }
 

@@ -68,7 +68,7 @@ struct QRSteps: StepActions {
             }
         }
         counts.add(.qr, .used)
-        return try await tokens.signedIn(opened, refreshToken: nil, in: application)
+        return try await tokens.signedIn(opened, secret: .cookie, in: application)
     }
 }
 

@@ -5,7 +5,7 @@ internal import ProviderKit
 
 /// Upgrades of guests to accounts, and phone numbers that move to another account.
 extension SQLStore: GuestUpgradeStore {
-    /// The session continues with the new identity; its earlier access and refresh tokens become invalid.
+    /// The session continues with the new identity; its earlier access tokens, refresh tokens and bearers become invalid.
     ///
     /// A browser's session has no refresh token; all sessions of the browser get the new cookie, and the client
     /// sessions follow it.
@@ -17,7 +17,8 @@ extension SQLStore: GuestUpgradeStore {
         ), renewed AS (
             UPDATE sessions
                SET identity_id = $3, methods = $5, authenticated_at = now(), generation = generation + 1,
-                   renewed_at = now(), browser_hash = CASE WHEN kind = 'browser' THEN $9::bytea END
+                   renewed_at = now(), browser_hash = CASE WHEN kind = 'browser' THEN $9::bytea END,
+                   renewal = $11, dialect = $12
              WHERE application_id = $1 AND id = $4 AND uid = $2 AND ended_at IS NULL
             RETURNING id, authenticated_at, expires_at, generation
         ), older AS (
@@ -26,6 +27,12 @@ extension SQLStore: GuestUpgradeStore {
             INSERT INTO refresh_tokens (application_id, hash, session_id, generation, expires_at)
             SELECT $1, $6, id, generation, least(now() + $7::interval, expires_at) FROM renewed
              WHERE $6::bytea IS NOT NULL
+        ), older_bearer AS (
+            DELETE FROM session_bearers b USING renewed WHERE b.application_id = $1 AND b.session_id = renewed.id
+        ), bearer AS (
+            INSERT INTO session_bearers (application_id, hash, session_id, idle, idle_until, expires_at)
+            SELECT $1, $13, id, $14, least(now() + $14::interval, expires_at), expires_at FROM renewed
+             WHERE $13::bytea IS NOT NULL
         ), followed AS (
             UPDATE sessions s SET identity_id = $3, methods = $5, authenticated_at = renewed.authenticated_at
               FROM renewed
@@ -54,12 +61,13 @@ extension SQLStore: GuestUpgradeStore {
         opening session: NewSession, identity: KnownIdentity, keeping current: UUID
     ) async throws -> OpenedSession {
         let application = session.application
-        let upgrade: [Bind] = [
-            .application(application.id), .uuid(identity.uid), .uuid(identity.id), .uuid(current),
-            .texts(session.evidence.methods), .bytes(session.refreshToken?.hash),
-            .interval(application.policy.tokens.refreshLifetime), .text(session.evidence.displayName),
-            .bytes(session.client.cookie?.hash), .bytes(session.client.cookie?.replaced),
-        ]
+        let upgrade: [Bind] =
+            [
+                .application(application.id), .uuid(identity.uid), .uuid(identity.id), .uuid(current),
+                .texts(session.evidence.methods), .bytes(session.secret.refreshToken?.hash),
+                .interval(application.policy.tokens.refreshLifetime), .text(session.evidence.displayName),
+                .bytes(session.client.cookie?.hash), .bytes(session.client.cookie?.replaced),
+            ] + session.bearerBinds
         let answers = try await run([
             (Self.upgradeGuest, upgrade),
             (JoinedUsers.select, [.application(application.id), .uuids([identity.uid])]),

@@ -31,11 +31,17 @@ extension SQLStore: LinkingStore {
 
     private static let firstAppSession: StaticString = """
         ), session AS (
-            INSERT INTO sessions (application_id, id, uid, identity_id, methods, device, address, expires_at)
-            SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval FROM account
+            INSERT INTO sessions
+                   (application_id, id, uid, identity_id, methods, device, address, expires_at, renewal, dialect)
+            SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval, $27, $28 FROM account
+            RETURNING id, expires_at, dialect
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
-            VALUES ($1, $9, $4, now() + least($10::interval, $8::interval))
+            SELECT $1, $9, id, now() + least($10::interval, $8::interval) FROM session WHERE $9::bytea IS NOT NULL
+        ), bearer AS (
+            INSERT INTO session_bearers (application_id, hash, session_id, idle, idle_until, expires_at)
+            SELECT $1, $29, id, $30, least(now() + $30::interval, expires_at), expires_at FROM session
+             WHERE $29::bytea IS NOT NULL
         """
 
     private static let firstBrowserSession: StaticString = """
@@ -44,6 +50,7 @@ extension SQLStore: LinkingStore {
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, kind, browser_hash, idle,
                     last_used_at)
             SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval, 'browser', $27, $29, now() FROM account
+            RETURNING dialect
         ), replaced AS (
             UPDATE sessions SET browser_hash = $27 WHERE application_id = $1 AND browser_hash = $28
         """
@@ -52,8 +59,8 @@ extension SQLStore: LinkingStore {
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'account.created', sha256(audit_key || uuid_send(uid)), session_pseudonym(audit_key, $4),
-                   jsonb_build_object('provider', $13)
-              FROM account
+                   jsonb_strip_nulls(jsonb_build_object('provider', $13, 'dialect', session.dialect))
+              FROM account, session
         ), announced AS (
             INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
             SELECT $1, $23, hook.url, hook.name, 'account.created', uid, jsonb_build_object('provider', $13)
@@ -78,7 +85,7 @@ extension SQLStore: LinkingStore {
             ] + addresses.binds + [
                 .bool(shown.phoneVerified), .uuid(AccountEvent(.accountCreated, of: uid).id),
                 .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)), .text(session.client.languages),
-            ] + (cookie?.binds ?? []))
+            ] + (cookie?.binds ?? session.bearerBinds))
         if !subscribers.isEmpty { onChange(.queued) }
         let createdAt: Date = try row.next()
         let user = User(

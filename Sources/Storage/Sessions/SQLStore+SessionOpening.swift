@@ -57,14 +57,18 @@ extension SQLStore: SessionOpeningStore {
         ), session AS (
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, resumes,
-                    authenticated_at, continues)
+                    authenticated_at, continues, renewal, dialect)
             SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval, $16,
-                   least(coalesce($17, now()), now()), $20
+                   least(coalesce($17, now()), now()), $20, $22, $23
               FROM account, identity
-            RETURNING id, authenticated_at, expires_at, kind
+            RETURNING id, authenticated_at, expires_at, kind, dialect
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
-            SELECT $1, $9, id, now() + least($10::interval, $8::interval) FROM session
+            SELECT $1, $9, id, now() + least($10::interval, $8::interval) FROM session WHERE $9::bytea IS NOT NULL
+        ), bearer AS (
+            INSERT INTO session_bearers (application_id, hash, session_id, idle, idle_until, expires_at)
+            SELECT $1, $24, id, $25, least(now() + $25::interval, expires_at), expires_at FROM session
+             WHERE $24::bytea IS NOT NULL
         """
 
     private static let browserSession: StaticString = """
@@ -80,7 +84,7 @@ extension SQLStore: SessionOpeningStore {
             UPDATE sessions s SET browser_hash = $22, last_used_at = clock.now
               FROM previous, (SELECT now() AS now) AS clock
              WHERE s.application_id = $1 AND s.id = previous.id AND $26 AND NOT previous.is_borrowed
-            RETURNING s.id, s.authenticated_at, s.expires_at, s.kind
+            RETURNING s.id, s.authenticated_at, s.expires_at, s.kind, s.dialect
         ), proven AS (
             UPDATE sessions s
                SET identity_id = identity.id, methods = $5, device = $6, address = $7,
@@ -89,7 +93,7 @@ extension SQLStore: SessionOpeningStore {
                    last_used_at = clock.now, is_borrowed = $26
               FROM previous, identity, (SELECT now() AS now) AS clock
              WHERE s.application_id = $1 AND s.id = previous.id AND (previous.is_borrowed OR NOT $26)
-            RETURNING s.id, s.authenticated_at, s.expires_at, s.kind
+            RETURNING s.id, s.authenticated_at, s.expires_at, s.kind, s.dialect
         ), opened AS (
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, authenticated_at, kind,
@@ -100,13 +104,13 @@ extension SQLStore: SessionOpeningStore {
                    'browser', $22, $24, now(), $26
               FROM account, identity
              WHERE NOT EXISTS (SELECT 1 FROM previous)
-            RETURNING id, authenticated_at, expires_at, kind
+            RETURNING id, authenticated_at, expires_at, kind, dialect
         ), session AS MATERIALIZED (
-            SELECT id, authenticated_at, expires_at, kind FROM kept
+            SELECT id, authenticated_at, expires_at, kind, dialect FROM kept
             UNION ALL
-            SELECT id, authenticated_at, expires_at, kind FROM proven
+            SELECT id, authenticated_at, expires_at, kind, dialect FROM proven
             UNION ALL
-            SELECT id, authenticated_at, expires_at, kind FROM opened
+            SELECT id, authenticated_at, expires_at, kind, dialect FROM opened
         ), followed AS (
             UPDATE sessions s
                SET identity_id = $3, methods = $5, authenticated_at = proven.authenticated_at, is_borrowed = $26
@@ -143,7 +147,9 @@ extension SQLStore: SessionOpeningStore {
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
                    session_pseudonym(account.audit_key, session.id),
-                   jsonb_build_object('provider', identity.provider, 'kind', session.kind)
+                   jsonb_strip_nulls(
+                       jsonb_build_object(
+                           'provider', identity.provider, 'kind', session.kind, 'dialect', session.dialect))
               FROM account, identity, session
         )
         SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
@@ -170,7 +176,7 @@ extension SQLStore: SessionOpeningStore {
                     .timestamp(session.authenticatedAt), .bool(session.provesIdentity),
                     .texts(session.evidence.proven.compactMap(\.email?.value)), .uuid(session.continues),
                     .bool(identity.isQuarantined),
-                ] + (cookie.map { $0.binds + [.uuid($0.session), .bool(session.isBorrowed)] } ?? []))
+                ] + (cookie.map { $0.binds + [.uuid($0.session), .bool(session.isBorrowed)] } ?? session.bearerBinds))
         let user = try row.nextUser()
         let providerUid: String = try row.next()
         let identityCreatedAt: Date = try row.next()
@@ -192,8 +198,25 @@ extension NewSession {
     var binds: [Bind] {
         [
             .uuid(id), .texts(evidence.methods), .text(client.device), .text(client.address),
-            .interval(client.cookie?.lifetime ?? application.policy.tokens.sessionLifetime),
-            .bytes(refreshToken?.hash), .interval(application.policy.tokens.refreshLifetime),
+            .interval(lifetime), .bytes(secret.refreshToken?.hash),
+            .interval(application.policy.tokens.refreshLifetime),
+        ]
+    }
+
+    private var lifetime: Duration {
+        switch secret {
+        case .cookie: client.cookie?.lifetime ?? application.policy.tokens.sessionLifetime
+        case .none: application.policy.tokens.accessLifetime
+        case .refreshToken: application.policy.tokens.sessionLifetime
+        case .bearer(_, let bearer): bearer.lifetime
+        }
+    }
+
+    /// The binds of `renewal`, `dialect` and the session bearer, if any.
+    var bearerBinds: [Bind] {
+        [
+            .text(secret.renewal.name), .text(client.dialect), .bytes(secret.bearer?.hash),
+            .interval(secret.bearerLifetime?.idle),
         ]
     }
 }

@@ -81,7 +81,7 @@ extension Seeder {
         let opened = try await store.createAccount(opening: session, with: NewIdentity(claiming: [.email(address)]))
         let uid = opened.user.uid
         try await store.setPassword(passwordHash, of: opened.identityID, replacing: nil, application: application.id)
-        let signedIn = try await tokens.signedIn(opened, refreshToken: session.refreshToken, in: application)
+        let signedIn = try await tokens.signedIn(opened, secret: session.secret, in: application)
         return Person(
             email: address.value, identity: KnownIdentity(id: opened.identityID, uid: uid, status: .live),
             accessToken: signedIn.tokens.accessToken)
@@ -108,7 +108,7 @@ extension Seeder {
     private func openSession(with token: OpaqueToken, for person: Person, in application: Application) async throws {
         let session = NewSession(
             by: VerifiedIdentity(providerUid: person.email, methods: ["pwd"]), of: Self.provider, from: Self.client,
-            in: application, refreshToken: token)
+            in: application, secret: .refreshToken(token))
         _ = try await store.openSession(session, identity: person.identity, password: nil)
     }
 
