@@ -57,8 +57,12 @@ package struct HTTPAPI: Sendable {
         let start = inbox.map { _ in
             StartOperations(guests: openID.guestVisits, signIn: operations.providers.guestSignIn(of: installed))
         }
+        let dialects = Self.dialects.flatMap { dialect in
+            let endpoints = dialect.endpoints(operations)
+            return endpoints + [.document(of: endpoints, in: dialect)]
+        }
         endpoints =
-            documented + [.document(of: documented)] + StartRoutes(development: start).endpoints
+            documented + dialects + [.document(of: documented)] + StartRoutes(development: start).endpoints
             + PageRoutes(inbox: inbox).endpoints
         services = EndpointResponder.Services(
             authentication: useCases.authentication, scanners: openID.qrBearers, limits: useCases.limits,

@@ -4,6 +4,8 @@ package import ProviderKit
 package protocol ProfileStore: Sendable {
     /// - Returns: `nil` for an unknown or deleted account.
     func user(_ uid: UUID, application: Application.ID) async throws -> User?
+    /// The profile of the identity that opened the session; empty if the provider reported none.
+    func identityProfile(ofSession id: UUID, application: Application.ID) async throws -> [String: JSONValue]
     /// Replaces the values that are not `nil`.
     func updateProfile(of uid: UUID, displayName: String?, metadata: JSONValue?, application: Application.ID)
         async throws -> User?

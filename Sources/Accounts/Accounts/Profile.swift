@@ -17,6 +17,11 @@ package struct Profile: Sendable {
         return user
     }
 
+    /// Returns what the provider last reported of the identity that opened the session, by claim.
+    package func identityProfile(of principal: Principal) async throws -> [String: JSONValue] {
+        try await store.identityProfile(ofSession: principal.sessionID, application: principal.application.id)
+    }
+
     /// Replaces the values that are not `nil`; metadata must be an object.
     package func update(displayName: String?, metadata: JSONValue?, of principal: Principal) async throws -> User {
         if let displayName { try Self.check(displayName: displayName) }

@@ -160,7 +160,8 @@ extension Backend {
                 uniqueKeysWithValues: zip(applications, configuration.applications).map { application, configured in
                     let served = ServedApplication(
                         application: application, origins: Set(configured.origins),
-                        recipients: configuration.recipients(of: configured), openID: configured.openID)
+                        recipients: configuration.recipients(of: configured), openID: configured.openID,
+                        dialects: configured.dialects)
                     return (application.name, served)
                 }),
             hosts: Dictionary(hosts) { first, _ in first },

@@ -213,14 +213,14 @@ private struct Assembly {
             providers.append(provider)
             warnIfUndeliverable(provider, at: entry.value)
             guard (options.kind ?? entry.key) == "anonymous" else { continue }
-            let guests: GuestOptions? = decoded(entry.value)
-            retention = retention ?? guests?.retention
+            retention = retention ?? (decoded(entry.value) as GuestOptions?)?.retention
         }
         let registry = ProviderRegistry(
             installedKinds: Set(reader.installed.kinds.map { $0.kind }), configured: providers)
         guard let settings: ApplicationSettings = decoded(node) else { return nil }
+        let dialects = DialectChecks(application: settings, providers: registry, node: node, reader: reader).settings
         let application = Configuration.Application(
-            name: name, settings, url: url, providers: registry, anonymousRetention: retention)
+            name: name, settings, url: url, providers: registry, dialects: dialects, anonymousRetention: retention)
         if application.openID?.paths.contains(.blitz) == true, URLComponents(string: url)?.path.isEmpty == false {
             reader.warn(
                 "apps of Blitz set a cookie with the path /blitz, which is not sent to \(url); give the application a "

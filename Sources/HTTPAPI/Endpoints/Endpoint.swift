@@ -10,8 +10,8 @@ internal import ProviderKit
 struct Endpoint: Sendable {
     let method: HTTPRequest.Method
     let path: String
-    /// The method and path, by which the limit `general` is counted.
-    let route: String
+    /// The method and path by which the limit `general` is counted.
+    var route: String
     let summary: String
     /// Whether HEAD is served too; `false` for a GET that changes something (RFC 9110, 9.2.1).
     let answersHEAD: Bool
@@ -20,6 +20,8 @@ struct Endpoint: Sendable {
     let returns: [ReturnedResponse]
     /// Writes errors in another form than the API's.
     let writesError: ErrorWriter?
+    /// The dialect that the endpoint belongs to, so that an application that has it off does not have the endpoint.
+    var dialect: (any Dialect.Type)?
     let prepare: @Sendable (IncomingRequest, ProviderRegistry) -> PreparedOperation
 
     /// An operation and the guards that depend on the request.
@@ -114,10 +116,18 @@ extension Endpoint {
         return own.count == sent.count && zip(own, sent).allSatisfy { $0.hasPrefix("{") || $0.hasSameBytes(as: $1) }
     }
 
-    /// - Throws: 404 for an endpoint of the OpenID provider if the application has no such issuer, or not the endpoint.
-    func requireProvider(in scope: RequestScope?) throws {
-        guard !takes.isOfOpenID || scope?.application.issuer(at: takes.place).map(takes.isServed) == true else {
-            throw APIError.nothingHere
-        }
+    /// Whether the application has the endpoint: not one of a dialect that it has off, nor one of the OpenID provider if
+    /// it has no such issuer, or not the endpoint.
+    func isServed(in scope: RequestScope?) -> Bool {
+        if let dialect, !dialect.isOn(in: scope) { return false }
+        return !takes.isOfOpenID || scope?.application.issuer(at: takes.place).map(takes.isServed) == true
     }
+
+    /// - Throws: 404 if the application does not have the endpoint.
+    func requireServed(in scope: RequestScope?) throws {
+        guard isServed(in: scope) else { throw APIError.nothingHere }
+    }
+
+    /// Where the endpoint's requests may have their token.
+    var credentials: [CredentialSource] { dialect?.credentials ?? [.authorization] }
 }

@@ -24,14 +24,14 @@ struct EndpointResponder: HTTPResponder {
 
     func respond(to request: Request, context: APIRequestContext) async throws -> Response {
         guard let scope = context.scope else { throw APIError(.unknownApplication, "There is no such application") }
-        try endpoint.requireProvider(in: scope)
+        try endpoint.requireServed(in: scope)
         let application = scope.application.application
         if endpoint.takes.isAtIssuer, let issuer = scope.application.openID {
             let isSecure = Forwarding(of: request, peer: context.peer, site: scope.site).isSecure
             if let answer = issuer.answerElsewhere(to: request, isSecure: isSecure, context: context) { return answer }
         }
         let body = try await RequestBody.collect(request, as: endpoint.takes.form)
-        if !endpoint.takes.isForBrowsers { try OriginRule.check(request, for: endpoint.path, scope: scope) }
+        if !endpoint.takes.isForBrowsers { try OriginRule.check(request, for: endpoint, scope: scope) }
         let incoming = IncomingRequest(request: request, context: context, body: body)
         let operation = endpoint.prepare(incoming, application.providers)
         let client = try await client(of: scope, hashing: operation.hashesPassword, on: context.channel)
@@ -62,6 +62,9 @@ struct EndpointResponder: HTTPResponder {
     private func client(of scope: RequestScope, hashing: Bool, on channel: any Channel) async throws -> Client {
         var client = scope.client
         client.route = endpoint.path
+        if let dialect = endpoint.dialect, let renewal = dialect.renewal(in: scope.application.dialects) {
+            (client.renewal, client.dialect) = (renewal, dialect.name)
+        }
         guard hashing else { return client }
         client.hashingPlace = try services.hashing.reserve(for: HashingRequester(client, subject: nil))
         client.connection = await channel.clientConnection()
@@ -81,9 +84,9 @@ struct EndpointResponder: HTTPResponder {
 
     private func principal(of request: Request, in served: ServedApplication) async throws -> Principal? {
         guard endpoint.guards.access != .open else { return nil }
-        if endpoint.guards.access == .optionalBearer, request.headers[.authorization] == nil { return nil }
-        guard let token = request.headers[.authorization].flatMap(Self.bearer) else {
-            throw APIError(.invalidToken, "Authorization: Bearer is missing")
+        guard let token = try endpoint.credentials.token(in: request.headers) else {
+            if endpoint.guards.access == .optionalBearer { return nil }
+            throw CredentialSource.missing
         }
         if endpoint.guards.access == .scanner, let issuer = served.openID {
             return try await services.scanners.principal(presenting: token, at: issuer)

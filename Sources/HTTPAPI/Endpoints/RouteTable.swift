@@ -12,7 +12,7 @@ struct RouteTable {
     /// One endpoint for each path whose error format, CORS rule or set of applications differs from the API's.
     var exceptions: [String: Endpoint] {
         let exceptions = endpoints.filter {
-            $0.writesError != nil || $0.takes.origins != .listed || $0.takes.isOfOpenID
+            $0.writesError != nil || $0.takes.origins != .listed || $0.takes.isOfOpenID || $0.dialect != nil
         }
         return Dictionary(exceptions.map { ($0.path, $0) }) { first, _ in first }
     }
@@ -39,7 +39,7 @@ struct RouteTable {
             let allowed = served.map(\.rawValue).sorted().joined(separator: ", ")
             for method in Self.methods where !served.contains(method) {
                 router.on(route, method: method) { _, context -> Response in
-                    try group.first?.requireProvider(in: context.scope)
+                    try group.first?.requireServed(in: context.scope)
                     throw APIError(.methodNotAllowed, "This path answers \(allowed)", allowed: allowed)
                 }
             }

@@ -65,7 +65,7 @@ package struct APIResponder: HTTPResponder {
         let scope = RequestScope(lookup, client: Self.client(of: request, address: forwarding.address), site: site)
         context.scope = scope
         if OriginRule.isPreflight(request) {
-            try exception(for: request, context: context)?.requireProvider(in: scope)
+            try exception(for: request, context: context)?.requireServed(in: scope)
             return try OriginRule.preflight(request, for: callers(of: request, context: context), scope: scope)
         }
         let method = RouteTable.routed(request.method)
@@ -87,7 +87,19 @@ package struct APIResponder: HTTPResponder {
 
     private func callers(of request: Request, context: APIRequestContext) -> OriginRule.Callers {
         guard let endpoint = exception(for: request, context: context) else { return .listed }
-        return (try? endpoint.requireProvider(in: context.scope)) == nil ? .listed : endpoint.takes.origins
+        return endpoint.isServed(in: context.scope) ? endpoint.takes.origins : .listed
+    }
+
+    /// The writer of errors in another form than the API's: that of the endpoint, or of the dialect that a path without
+    /// an endpoint belongs to.
+    private func errorWriter(for request: Request, context: APIRequestContext) -> ErrorWriter? {
+        if let endpoint = exception(for: request, context: context) {
+            return endpoint.dialect?.isOn(in: context.scope) == false ? nil : endpoint.writesError
+        }
+        let path = ApplicationLookup.ownPath(of: request)
+        return HTTPAPI.dialects.first { dialect in
+            dialect.isOn(in: context.scope) && dialect.bases.contains { path.hasPrefix($0) }
+        }?.writesError
     }
 
     /// Requires exactly one `Host`, of limited length and in visible ASCII (RFC 9112, 3.2).
@@ -147,8 +159,8 @@ package struct APIResponder: HTTPResponder {
     }
 
     private func response(to error: any Error, request: Request, context: APIRequestContext) -> Response {
-        let exception = exception(for: request, context: context)
-        if let response = exception?.writesError?(error, request, context) { return response }
+        let write = errorWriter(for: request, context: context)
+        if let response = write?(error, request, context) { return response }
         if let known = APIError(any: error) {
             if error.isOverload {
                 overload.note(error, in: context.log)

@@ -19,11 +19,12 @@ enum OriginRule {
 
     /// Refuses a request to the API whose `Origin` is neither listed nor the server's own.
     ///
-    /// `path` is the endpoint's path, because the request may spell the same path in other ways (`//api/v1`).
-    static func check(_ request: Request, for path: String, scope: RequestScope) throws {
-        guard path.hasPrefix("/api/") || path.hasPrefix("/blitz/api/"), let origin = request.headers[.origin] else {
-            return
-        }
+    /// The endpoint's path decides, because the request may spell the same path in other ways (`//api/v1`).
+    static func check(_ request: Request, for endpoint: Endpoint, scope: RequestScope) throws {
+        let path = endpoint.path
+        guard endpoint.dialect != nil || path.hasPrefix("/api/") || path.hasPrefix("/blitz/api/"),
+            let origin = request.headers[.origin]
+        else { return }
         guard allows(origin, scope: scope) else { throw refusal }
     }
 
@@ -45,11 +46,13 @@ enum OriginRule {
                 ])
         case .listed:
             guard let origin = request.headers[.origin], allows(origin, scope: scope) else { throw refusal }
+            let fields =
+                ["Authorization", "Content-Type", "X-Request-ID", "X-Device-Name"] + HTTPAPI.requestFields(in: scope)
             return Response(
                 status: .noContent,
                 headers: [
                     .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE",
-                    .accessControlAllowHeaders: "Authorization, Content-Type, X-Request-ID, X-Device-Name",
+                    .accessControlAllowHeaders: fields.joined(separator: ", "),
                     .accessControlMaxAge: "600",
                 ])
         }

@@ -15,17 +15,20 @@ package final class ServedApplication: Sendable {
     package let recipients: [Recipient]
     /// The issuer at the application's own URL; `nil` if the application is not an OpenID provider.
     package let openID: Issuer?
+    package let dialects: DialectSettings
     /// All issuers, with their metadata, which is encoded once.
     private let issuers: [Issuer.Place: (issuer: Issuer, metadata: [UInt8])]
     /// The body of the response to `GET /auth/providers`, encoded once.
     let providerList: ByteBuffer
 
     package init(
-        application: Application, origins: Set<String>, recipients: [Recipient] = [], openID: OpenIDSettings? = nil
+        application: Application, origins: Set<String>, recipients: [Recipient] = [], openID: OpenIDSettings? = nil,
+        dialects: DialectSettings = DialectSettings()
     ) {
         self.application = application
         self.origins = origins
         self.recipients = recipients
+        self.dialects = dialects
         let issuers = openID.map { settings in
             settings.places.map { Issuer(application: application, settings: settings, at: $0) }
         }

@@ -1,5 +1,6 @@
 internal import Accounts
 internal import Foundation
+internal import ProviderKit
 
 /// Showing, changing, exporting, deleting, restoring and merging accounts.
 struct AccountOperations: Sendable {
@@ -8,6 +9,17 @@ struct AccountOperations: Sendable {
     var show: Operation<Void, User> {
         Operation("account.show", access: .bearer, limits: .none) { context, _ in
             try await useCases.profile.user(of: context.principal)
+        }
+    }
+
+    /// The account, and the profile of the identity that signed in as its provider last reported it.
+    var showWithProfile: Operation<Void, (user: User, profile: [String: JSONValue])> {
+        Operation("account.show", access: .bearer, limits: .none) { context, _ in
+            let principal = try context.principal
+            return (
+                try await useCases.profile.user(of: principal),
+                try await useCases.profile.identityProfile(of: principal)
+            )
         }
     }
 

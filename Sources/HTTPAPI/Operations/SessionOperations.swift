@@ -33,6 +33,13 @@ struct SessionOperations: Sendable {
         }
     }
 
+    /// Ends the session of the token, for clients that have no refresh token.
+    var logoutHere: Operation<Void, Void> {
+        Operation("session.logout", access: .bearer, limits: .client(.logout)) { context, _ in
+            try await useCases.sessions.logout(scope: .local, refreshToken: nil, by: context.principal)
+        }
+    }
+
     var list: Operation<Void, [SessionList.Entry]> {
         Operation("session.list", access: .bearer, limits: .none) { context, _ in
             let principal = try context.principal

@@ -5,16 +5,20 @@ internal import Hummingbird
 /// start.
 private actor Document {
     private let endpoints: [Endpoint]
+    private let title: String
+    /// Relative to the document's URL, so that it is right with and without an application's prefix.
+    private let server: String
     private var written: [UInt8]?
 
-    init(of endpoints: [Endpoint]) { self.endpoints = endpoints }
+    init(of endpoints: [Endpoint], title: String, server: String) {
+        (self.endpoints, self.title, self.server) = (endpoints, title, server)
+    }
 
     /// - Throws: `OpenAPIError` if two declarations have the same identifier.
     func json() throws -> [UInt8] {
         if let written { return written }
-        // The server's URL is relative to the document's, so that it is right with and without an application's prefix.
         let json = try OpenAPIDocument(
-            title: "Gatehouse", version: HTTPAPI.version, server: ".", errorEnvelope: ErrorPayload.schema,
+            title: title, version: HTTPAPI.version, server: server, errorEnvelope: ErrorPayload.schema,
             operations: endpoints.map(\.operation)
         ).json()
         written = json
@@ -25,15 +29,27 @@ private actor Document {
 extension Endpoint {
     /// Serves `/openapi.json`, generated from the declared endpoints.
     static func document(of endpoints: [Endpoint]) -> Endpoint {
-        let document = Document(of: endpoints)
+        let document = Document(of: endpoints, title: "Gatehouse", server: ".")
         return .open("/openapi.json", "This interface, as an OpenAPI document") { _ in
             .bytes(try await document.json(), type: "application/json")
         }
     }
 
+    /// Serves `/openapi/NAME.json` where the dialect is on.
+    static func document(of endpoints: [Endpoint], in dialect: any Dialect.Type) -> Endpoint {
+        let document = Document(of: endpoints, title: "Gatehouse: \(dialect.name)", server: "..")
+        return Endpoint.open(
+            "/openapi/\(dialect.name).json", "The dialect, as an OpenAPI document",
+            takes: TakenRequest(isForBrowsers: true)
+        ) { _ in
+            .bytes(try await document.json(), type: "application/json")
+        }.spoken(in: dialect)
+    }
+
     var operation: OperationDescription {
         OperationDescription(
-            method: method.rawValue, path: path, summary: summary, tag: isOfAPI ? "accounts" : "server",
+            method: method.rawValue, path: path, summary: summary,
+            tag: dialect?.name ?? (isOfAPI ? "accounts" : "server"),
             access: guards.access, request: takes, responses: returns, errors: documentedErrors)
     }
 

@@ -126,10 +126,10 @@ extension ResponseShape<AuthorizationCallback> {
 }
 
 extension Response {
-    /// Redirects the browser, and sets the cookie of its flow.
-    fileprivate static func redirect(to url: String, cookie: FlowCookie?, age: Int) -> Response {
+    /// Redirects the browser, and sets the cookie of its flow; with `isPlain` a cookie for connections without TLS.
+    static func redirect(to url: String, cookie: FlowCookie?, age: Int, isPlain: Bool = false) -> Response {
         var headers: HTTPFields = [.location: url, .cacheControl: "no-store", .referrerPolicy: "no-referrer"]
-        headers[.setCookie] = cookie?.header(age: age)
+        headers[.setCookie] = cookie?.header(age: age, isPlain: isPlain)
         return Response(status: .found, headers: headers)
     }
 }
@@ -139,7 +139,10 @@ extension FlowCookie {
     static let age = 600
 
     /// The value of `Set-Cookie`, with `SameSite=None` because Apple's form comes from another site.
-    func header(age: Int) -> String {
-        "\(name)=\(value); Path=\(path); Max-Age=\(age); Secure; HttpOnly; SameSite=None"
+    ///
+    /// With `isPlain` it is neither: WebKit drops cookies with `Secure` that come without TLS, even on loopback.
+    func header(age: Int, isPlain: Bool = false) -> String {
+        let scope = isPlain ? "HttpOnly; SameSite=Lax" : "Secure; HttpOnly; SameSite=None"
+        return "\(name)=\(value); Path=\(path); Max-Age=\(age); \(scope)"
     }
 }

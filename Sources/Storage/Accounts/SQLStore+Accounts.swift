@@ -13,6 +13,23 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
         }
     }
 
+    private static let selectIdentityProfile = Statement(
+        .read,
+        """
+        SELECT i.profile::text
+          FROM sessions s
+          JOIN identities i ON i.application_id = $1 AND i.id = s.identity_id
+         WHERE s.application_id = $1 AND s.id = $2
+        """)
+
+    package func identityProfile(
+        ofSession id: UUID, application: Application.ID
+    ) async throws -> [String: JSONValue] {
+        let rows = try await run(Self.selectIdentityProfile, [.application(application), .uuid(id)])
+        guard var row = rows.first else { return [:] }
+        return try JSONValue(jsonText: row.next()).object ?? [:]
+    }
+
     private static let updateProfile = Statement(
         .write,
         """

@@ -1,4 +1,5 @@
 package import Accounts
+package import HTTPAPI
 package import OpenID
 internal import ProviderKit
 
@@ -20,6 +21,7 @@ extension Configuration {
         package let providers: ProviderRegistry
         /// `nil` if the application is no OpenID provider.
         package let openID: OpenIDSettings?
+        package let dialects: DialectSettings
 
         /// The application as a value of the domain, with its number in the database.
         package func application(id: Accounts.Application.ID) -> Accounts.Application {
@@ -41,7 +43,7 @@ extension Configuration {
 extension Configuration.Application {
     init(
         name: String, _ settings: ApplicationSettings, url: String, providers: ProviderRegistry,
-        anonymousRetention: Duration?
+        dialects: DialectSettings, anonymousRetention: Duration?
     ) {
         self.name = name
         self.url = url
@@ -51,6 +53,7 @@ extension Configuration.Application {
         origins = settings.origins
         redirectURIs = settings.redirectURIs
         openID = settings.openid?.value()
+        self.dialects = dialects
         erasure = .init(ledger: settings.deletion.ledger, webhookDeadline: settings.deletion.webhookDeadline)
         self.anonymousRetention = anonymousRetention ?? settings.anonymous.retention
         var policy = ApplicationPolicy()
@@ -82,6 +85,7 @@ struct ApplicationSettings: SettingsSection {
     let deletion: Deletion
     let anonymous: Anonymous
     let openid: OpenIDSection?
+    let dialects: DialectsSection
 
     static let settings = [
         Setting("audience", .text, help: "The audience of the application's tokens. Default: its name."),
@@ -111,6 +115,9 @@ struct ApplicationSettings: SettingsSection {
         Setting("deletion", .section(Deletion.self), default: [:], help: "Overrides the file's `deletion`."),
         Setting("anonymous", .section(Anonymous.self), default: [:], help: "Overrides the file's `anonymous`."),
         Setting("openid", .section(OpenIDSection.self), help: "Makes the application an OpenID provider."),
+        Setting(
+            "dialects", .section(DialectsSection.self), default: [:],
+            help: "Interfaces of existing apps, by name. Each is off unless it is named here."),
         Setting("providers", .providers, default: [:], help: "The ways to sign in, by name."),
     ]
 

@@ -1,0 +1,21 @@
+package import Accounts
+
+/// The dialects of an application with their settings; `nil` for one that is off.
+package struct DialectSettings: Sendable, Equatable {
+    package var timeTracker: TimeTrackerSettings?
+
+    package init(timeTracker: TimeTrackerSettings? = nil) { self.timeTracker = timeTracker }
+}
+
+/// The settings of the dialect `timetracker`.
+package struct TimeTrackerSettings: Sendable, Equatable {
+    /// The name of the provider whose pages `GET /auth/login` opens, or `hosted` for the application's own pages.
+    package let provider: String
+    /// The only redirect URI that the app may name; `nil` allows all that are registered without PKCE.
+    package let redirectURI: String?
+    package let renewal: Renewal
+
+    package init(provider: String, redirectURI: String?, renewal: Renewal) {
+        (self.provider, self.redirectURI, self.renewal) = (provider, redirectURI, renewal)
+    }
+}

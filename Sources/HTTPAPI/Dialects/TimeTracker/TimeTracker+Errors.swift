@@ -1,0 +1,89 @@
+internal import Accounts
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import OpenID
+internal import Pages
+
+/// A call of the dialect, which the words of its errors depend on.
+enum TimeTrackerCall: Sendable { case token, me, logout, other }
+
+/// The body of an error.
+struct TimeTrackerError: ResponsePayload {
+    let message: String
+
+    static let fields = ResponseFields<Self>("TimeTrackerError") { Field("error", \.message) }
+}
+
+extension ResponseShape {
+    /// Responds with JSON, and with errors in the words of the dialect.
+    static func timeTracker<Body: ResponsePayload>(
+        _ call: TimeTrackerCall, _ make: @escaping @Sendable (Output) -> Body
+    ) -> Self {
+        Self(responses: [.init(body: Body.self)] + call.errors, writesError: call.writesError) { output, _ in
+            .json(make(output))
+        }
+    }
+}
+
+extension TimeTrackerCall {
+    /// The errors for their documentation.
+    fileprivate var errors: [ReturnedResponse] {
+        let statuses: [HTTPResponse.Status] =
+            switch self {
+            case .token:
+                [
+                    .badRequest, .forbidden, .conflict, .contentTooLarge, .unsupportedMediaType, .tooManyRequests,
+                    .internalServerError, .serviceUnavailable,
+                ]
+            default:
+                [.badRequest, .unauthorized, .forbidden, .tooManyRequests, .internalServerError, .serviceUnavailable]
+            }
+        return statuses.map { ReturnedResponse(status: $0, body: TimeTrackerError.self, description: "An error") }
+    }
+
+    var writesError: ErrorWriter {
+        { error, _, context in
+            // The session has ended, which is what the app wants.
+            if self == .logout, case AccountsError.invalidToken = error { return .json(TimeTrackerFarewell()) }
+            guard let known = APIError(any: error) else {
+                context.log.error("Request failed", metadata: ["error": "\(error)"])
+                return .json(TimeTrackerError(message: "Something went wrong"), status: .internalServerError)
+            }
+            return known.response(TimeTrackerError(message: message(of: known)), status: status(of: known))
+        }
+    }
+
+    private func status(of error: APIError) -> Int {
+        guard self == .token else { return error.status }
+        return switch error.code {
+        // The app signs people out at any 401.
+        case _ where error.status == 401: 400
+        case .unsupportedProvider: 403
+        default: error.status
+        }
+    }
+
+    private func message(of error: APIError) -> String {
+        switch (self, error.code) {
+        case (.token, .missingParameter), (.token, .invalidParameter): "Missing required parameters: code, state"
+        case (.token, .invalidToken), (.token, .invalidState):
+            "OIDC session not found or expired. Initiate login again."
+        case (_, .invalidToken): "Unauthorized"
+        default: error.dialectMessage
+        }
+    }
+}
+
+extension Response {
+    /// The page of an error at `/auth/login`: 400 for a request that the app should not have made.
+    static let timeTrackerPage: ErrorWriter = { error, request, context in
+        var response =
+            stepError(error, request, context)
+            ?? .step(
+                .error(reason: "not_found", url: nil), status: .notFound, to: request, of: context.scope?.application)
+        if case .providerDisabled? = APIError(any: error)?.code { return response }
+        if (401...404).contains(response.status.code) { response.status = .badRequest }
+        return response
+    }
+}

@@ -1,0 +1,85 @@
+import Accounts
+import GatehouseServer
+import HTTPAPI
+import Testing
+
+/// What is refused at start, or warned of, in the settings of dialects.
+struct DialectConfigurationTests {
+    private static let uri = "timetracker://oauth/callback"
+    private static let open = "{ uri: \"\(uri)\", pkce: false }"
+
+    private static func yaml(
+        _ settings: String, redirectURIs: String = open, providers: String = "scripted: {}", further: String = ""
+    ) -> String {
+        Fixture.required + """
+            server: { publicURL: "https://id.example" }
+            defaultApplication: demo
+            applications:
+              demo:
+                redirectURIs: [\(redirectURIs)]
+                dialects: { timetracker: { \(settings) } }
+                providers: { \(providers) }
+                \(further)
+            """
+    }
+
+    private func problems(_ yaml: String) -> [String] {
+        do {
+            _ = try Fixture.parse(yaml, installed: TestServer.providers)
+            return []
+        } catch {
+            return error.problems.map(\.description)
+        }
+    }
+
+    @Test(arguments: [
+        (yaml("redirectURI: \"other://x\""), "timetracker.redirectURI: is not one of"),
+        (
+            yaml("redirectURI: \"\(uri)\"", redirectURIs: "\"\(uri)\""),
+            "timetracker.redirectURI: is registered with PKCE"
+        ),
+        (yaml("", redirectURIs: "\"\(uri)\""), "timetracker: needs one of"),
+        (yaml("provider: nobody"), "timetracker.provider: the application has no such provider"),
+        (yaml("", providers: ""), "timetracker.provider: the application has no provider with pages"),
+        (
+            yaml("provider: scripted", providers: "scripted: { enabled: false }"),
+            "timetracker.provider: this provider is off"
+        ),
+        (
+            yaml("provider: anonymous", providers: "scripted: {}, anonymous: { enabled: true }"),
+            "timetracker.provider: this provider has no pages"
+        ),
+        (yaml("provider: hosted"), "timetracker.provider: the application has no pages"),
+        (yaml("session: refresh"), "timetracker.session.kind"),
+        (yaml("session: { idle: 30d }"), "timetracker.session.lifetime"),
+        (yaml("session: { idle: 30d, lifetime: 1d }"), "timetracker.session.idle"),
+        (yaml("session: { kind: access, lifetime: 1d }"), "timetracker.session.kind"),
+        (yaml("name: x"), "timetracker.name: unknown key"),
+    ])
+    func `settings that are refused`(yaml: String, problem: String) {
+        let problems = problems(yaml)
+        #expect(problems.count == 1 && problems.first?.contains(problem) == true, "\(problems)")
+    }
+
+    @Test func `settings are read`() throws {
+        func settings(_ yaml: String) throws -> TimeTrackerSettings? {
+            try Fixture.parse(yaml, installed: TestServer.providers).application(named: "demo")?.dialects.timeTracker
+        }
+        let plain = try settings(Self.yaml(""))
+        #expect(plain == TimeTrackerSettings(provider: "scripted", redirectURI: nil, renewal: .none))
+        let kept = try settings(Self.yaml("redirectURI: \"\(Self.uri)\", session: { idle: 30d, lifetime: 90d }"))
+        let lifetime = BearerLifetime(idle: .seconds(30 * 86_400), lifetime: .seconds(90 * 86_400))
+        #expect(
+            kept == TimeTrackerSettings(provider: "scripted", redirectURI: Self.uri, renewal: .bearer(lifetime)))
+        let hosted = try settings(Self.yaml("provider: hosted", further: "openid: {}"))
+        #expect(hosted?.provider == "hosted")
+    }
+
+    @Test func `settings that hardly do what was meant are warned of`() throws {
+        #expect(try Fixture.warnings(Self.yaml("session: { idle: 30d, lifetime: 400d }")).isEmpty)
+        let long = try Fixture.warnings(Self.yaml("session: { idle: 30d, lifetime: 401d }"))
+        #expect(long.count == 1 && long[0].contains("timetracker.session.lifetime: is longer than 400 days"))
+        let several = try Fixture.warnings(Self.yaml("", providers: "scripted: {}, other: { kind: scripted }"))
+        #expect(several.count == 1 && several[0].contains("timetracker.provider: several providers have pages"))
+    }
+}
