@@ -16,8 +16,8 @@ CREATE TABLE session_bearers (
     hash           bytea NOT NULL,
     session_id     uuid NOT NULL,
     created_at     timestamptz NOT NULL DEFAULT now(),
-    -- The day of the last use that was written.
-    used_on        date NOT NULL DEFAULT current_date,
+    -- The last use that was written: at most one in a day, and in a tenth of `idle`.
+    used_at        timestamptz NOT NULL DEFAULT now(),
     -- How long it may stay unused.
     idle           interval NOT NULL,
     -- When it ends unless it is used; never later than expires_at.
@@ -30,4 +30,3 @@ CREATE TABLE session_bearers (
     CONSTRAINT session_bearers_ends CHECK (idle_until <= expires_at)
 );
 CREATE INDEX session_bearers_of_session ON session_bearers (application_id, session_id);
-CREATE INDEX session_bearers_expiring ON session_bearers (idle_until);

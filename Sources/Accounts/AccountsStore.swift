@@ -2,7 +2,8 @@
 ///
 /// A use case requires only its own ports and names them in `Store`. Each call works inside and outside a transaction.
 package typealias AccountsStore = TransactionalStore & AccountLocks & ProfileStore & OwnerContactStore
-    & AdministrationStore & AliasStore & RefreshStore & SessionStore & SessionEndStore & SessionOpeningStore
+    & AdministrationStore & AliasStore & RefreshStore & SessionStore & SessionBearerStore & SessionEndStore
+    & SessionOpeningStore
     & GuestSuccessorStore & GuestUpgradeStore & LinkingStateStore & LinkingStore & IdentityStore & IdentityRemovalStore
     & AddressChangeStore & AddressClaimStore & MailForwardingStore & ProviderTokenStore & SingleUseStore & ProofStore
     & ChallengeStore & RedirectFlowStore & FlowCodeStore & PasswordAttemptStore & RegistrationStore & PasswordStore

@@ -28,7 +28,8 @@ package struct UseCases: Sendable {
         limits: any RateLimiting, quarantine: Duration, time: any TimeSource
     ) {
         let tokens = SessionTokens(opaque: opaque, access: access, time: time)
-        authentication = BearerAuthentication(access: access, revocations: revocations, store: store, time: time)
+        authentication = BearerAuthentication(
+            access: access, opaque: opaque, revocations: revocations, store: store, time: time)
         self.limits = limits
         hashing = hasher
         refusals = RefusalAudit(trail: store, opaque: opaque)

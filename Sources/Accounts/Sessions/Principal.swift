@@ -51,13 +51,14 @@ package struct SessionToken: Sendable {
 
 package struct BearerAuthentication: Sendable {
     let access: any AccessTokens
+    let opaque: any OpaqueTokens
     let revocations: any Revocations
-    typealias Store = GuestSuccessorStore & ProfileStore
+    typealias Store = GuestSuccessorStore & ProfileStore & SessionBearerStore
 
     let store: any Store
     let time: any TimeSource
 
-    /// Verifies an access token and returns its principal.
+    /// Verifies an access token or a session bearer and returns its principal.
     ///
     /// With `admittingFormerGuests`, the token of a guest that was upgraded or switched to another account is accepted
     /// for another minute, so that the client can repeat that call.
@@ -65,6 +66,7 @@ package struct BearerAuthentication: Sendable {
     package func principal(
         presenting token: String, in application: Application, admittingFormerGuests: Bool = false
     ) async throws -> Principal {
+        if SessionBearer.isForm(of: token) { return try await principal(ofBearer: token, in: application) }
         let claims = try await access.verify(token, for: application)
         var principal = Principal(
             application: application, uid: claims.uid, sessionID: claims.sessionID,
@@ -78,6 +80,14 @@ package struct BearerAuthentication: Sendable {
         else { throw AccountsError.invalidToken }
         principal.successor = successor
         return principal
+    }
+
+    /// Looks up the session of a session bearer, at each call.
+    private func principal(ofBearer text: String, in application: Application) async throws -> Principal {
+        guard let bearer = SessionBearer.parse(text, by: opaque),
+            let session = try await store.session(ofBearer: bearer.hash, application: application.id)
+        else { throw AccountsError.invalidToken }
+        return Principal(session, in: application)
     }
 
     /// Requires a recent authentication, except from guests, who cannot authenticate again.

@@ -63,24 +63,3 @@ package enum SessionSecret: Sendable {
         }
     }
 }
-
-/// A session bearer: `ghs_` and an opaque token.
-///
-/// It is looked up at each call, so unlike an access token it is invalid as soon as its session has ended.
-package enum SessionBearer {
-    package static let prefix = "ghs_"
-
-    package static func make(by opaque: any OpaqueTokens) -> OpaqueToken {
-        let token = opaque.make()
-        return OpaqueToken(text: prefix + token.text, hash: token.hash)
-    }
-
-    /// Whether a token can only be a session bearer, valid or not; no other token begins like one.
-    package static func isForm(of text: String) -> Bool { text.utf8.starts(with: prefix.utf8) }
-
-    /// Returns `nil` if the text does not have the form of a session bearer.
-    package static func parse(_ text: String, by opaque: any OpaqueTokens) -> OpaqueToken? {
-        guard isForm(of: text), let token = opaque.parse(String(text.dropFirst(prefix.count))) else { return nil }
-        return OpaqueToken(text: text, hash: token.hash)
-    }
-}

@@ -81,8 +81,9 @@ extension ExportedRow {
             self.init(
                 "Session", .text("id"), .text("identityId"),
                 // A session of the API, of a browser, or of an OpenID client in a browser session.
-                .text("kind"), .text("clientId").orNull, .text("parentId").orNull, .texts("methods"),
-                .text("device").orNull,
+                .text("kind"), .text("clientId").orNull,
+                // The interface of an existing app through which the session was opened.
+                .text("dialect").orNull, .text("parentId").orNull, .texts("methods"), .text("device").orNull,
                 .text("address").orNull,
                 // The session that this one replaced when the person re-authenticated.
                 .text("resumes").orNull,

@@ -88,13 +88,16 @@ extension PersonalDataSection {
         .read, SQLStore.family,
         """
         SELECT id::text, to_jsonb(r)::text
-          FROM (SELECT id, identity_id, kind, client_id, parent_id, methods, device, address, resumes, continues,
+          FROM (SELECT id, identity_id, kind, client_id, dialect, parent_id, methods, device, address, resumes,
+                       continues,
                        (SELECT session_pseudonym(a.audit_key, s.id) FROM accounts a
                          WHERE a.application_id = $1 AND a.uid = s.uid) AS audit_session,
                        rfc3339(authenticated_at) AS authenticated_at,
                        rfc3339(created_at) AS created_at,
-                       rfc3339((SELECT max(t.created_at) FROM refresh_tokens t
-                                 WHERE t.application_id = $1 AND t.session_id = s.id)) AS last_seen_at,
+                       rfc3339(greatest((SELECT max(t.created_at) FROM refresh_tokens t
+                                          WHERE t.application_id = $1 AND t.session_id = s.id),
+                                        (SELECT max(b.used_at) FROM session_bearers b
+                                          WHERE b.application_id = $1 AND b.session_id = s.id))) AS last_seen_at,
                        rfc3339(expires_at) AS expires_at, rfc3339(ended_at) AS ended_at, end_reason, successor_uid,
                        rfc3339(last_used_at) AS last_used_at
                   FROM (SELECT * FROM sessions

@@ -152,7 +152,7 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
         .read,
         """
         SELECT s.id, CASE WHEN c.device_type IS NULL THEN s.device ELSE c.device_name END, s.address, s.created_at,
-               coalesce(greatest(t.last_seen_at, s.last_used_at), s.created_at), s.kind, s.client_id,
+               coalesce(greatest(t.last_seen_at, s.last_used_at, b.used_at), s.created_at), s.kind, s.client_id,
                CASE WHEN s.kind = 'client' THEN s.parent_id END, c.device_type, c.metadata->>'client_name'
           FROM sessions s
           LEFT JOIN clients c ON c.application_id = $1 AND c.client_id = s.client_id
@@ -162,8 +162,9 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
                 WHERE application_id = $1 AND session_id = s.id
                 ORDER BY created_at DESC
                 LIMIT 1) t ON true
-         WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL
-           AND s.expires_at > now() AND (s.kind <> 'api' OR t.refreshable_until > now())
+          LEFT JOIN session_bearers b ON b.application_id = $1 AND b.session_id = s.id AND b.idle_until > now()
+         WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL AND s.expires_at > now()
+           AND (s.kind <> 'api' OR s.renewal = 'none' OR t.refreshable_until > now() OR b.idle_until IS NOT NULL)
            AND (s.idle IS NULL OR s.last_used_at > now() - s.idle)
          ORDER BY s.created_at DESC, s.id
         """)

@@ -50,7 +50,7 @@ struct DialectConfigurationTests {
             "timetracker.provider: this provider has no pages"
         ),
         (yaml("provider: hosted"), "timetracker.provider: the application has no pages"),
-        (yaml("session: refresh"), "timetracker.session.kind"),
+        (yaml("session: refresh"), "timetracker.session: expected access"),
         (yaml("session: { idle: 30d }"), "timetracker.session.lifetime"),
         (yaml("session: { idle: 30d, lifetime: 1d }"), "timetracker.session.idle"),
         (yaml("session: { kind: access, lifetime: 1d }"), "timetracker.session.kind"),

@@ -24,6 +24,7 @@ enum ExportedTables {
 
     static let leftOut = [
         "refresh_tokens": "hashes alone; their times are the sessions' lastSeenAt and expiresAt",
+        "session_bearers": "hashes alone; their times are the sessions' lastSeenAt and expiresAt",
         "used_proofs": "hashes alone, of no account; gone when the proof expires",
         "password_failures": "counts under a keyed pseudonym of what was typed; each failure is in auditEvents",
         "code_guesses": "counts under a hash; each wrong code is in auditEvents",
@@ -53,7 +54,7 @@ enum ExportedTables {
             "uid": owner, "generation": "says which of its tokens are good", "renewed_at": "in auditEvents",
             "browser_hash": "made of a secret", "issuer": "the server's own URL", "idle": "a setting",
             "outlives_parent": "as expiresAt", "is_borrowed": "how the server judges methods",
-            "has_lent": "tells whether others end with it; they are rows of their own",
+            "has_lent": "tells whether others end with it; they are rows of their own", "renewal": "a setting",
         ],
         "registrations": [
             "uid": owner, "hash": "made of a secret", "is_decoy": "would tell whether the address was taken",
