@@ -80,7 +80,7 @@ struct SessionBearerTests {
     @Test func `a bearer ends with its session's time, account and application`() async throws {
         let ends: [StaticString] = [
             "UPDATE sessions SET expires_at = now()", "UPDATE accounts SET disabled_at = now()",
-            "UPDATE accounts SET deleted_at = now()",
+            "UPDATE accounts SET deleted_at = now(), purge_after = now()",
         ]
         for end in ends {
             try await with { server, app, bearer in
