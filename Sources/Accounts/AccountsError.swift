@@ -27,6 +27,8 @@ package enum AccountsError: Error, Sendable, Equatable {
     /// No deletion of the account was requested; only admins get this error.
     case accountIsLive(UUID)
     case identityNotFound
+    /// The PIN is wrong; the account has one already; it has none, or one that was wrong too often.
+    case wrongPIN, existingPIN, pinNotSet
     /// The identity belongs to another account; the ticket, if there is one, permits merging the two accounts.
     case identityInUse(ticket: String?, Refusal)
     case lastUsableIdentity(Refusal)

@@ -7,9 +7,9 @@ package typealias AccountsStore = TransactionalStore & AccountLocks & ProfileSto
     & GuestSuccessorStore & GuestUpgradeStore & LinkingStateStore & LinkingStore & IdentityStore & IdentityRemovalStore
     & AddressChangeStore & AddressClaimStore & MailForwardingStore & ProviderTokenStore & SingleUseStore & ProofStore
     & ChallengeStore & RedirectFlowStore & FlowCodeStore & PasswordAttemptStore & RegistrationStore & PasswordStore
-    & PasswordRehashStore & PasswordResetStore & QuarantineStore & MergeStore & MergeTicketStore & MergeUndoStore
-    & DeletionStore & ErasureStatusStore & ErasureQueue & ErasureStore & RevocationRetryStore & IdleGuestStore
-    & PersonalDataStore & MessageOutbox & EventOutbox & EventDeliveryStore & AuditTrail
+    & PasswordRehashStore & PasswordResetStore & PinStore & ElevationStore & QuarantineStore & MergeStore & MergeTicketStore
+    & MergeUndoStore & DeletionStore & ErasureStatusStore & ErasureQueue & ErasureStore & RevocationRetryStore
+    & IdleGuestStore & PersonalDataStore & MessageOutbox & EventOutbox & EventDeliveryStore & AuditTrail
 
 /// A store that runs several calls in one transaction.
 ///

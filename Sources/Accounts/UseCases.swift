@@ -16,6 +16,7 @@ package struct UseCases: Sendable {
     package let registration: Registration
     package let passwordReset: PasswordReset
     package let passwordChange: PasswordChange
+    package let pin: PinCode
     package let refresh: SessionRefresh
     package let sessions: Sessions
     package let profile: Profile
@@ -60,6 +61,7 @@ package struct UseCases: Sendable {
             store: store, hasher: hasher, passwords: passwords, replacement: replacement, tokens: tokens,
             limits: limits)
         passwordChange = PasswordChange(store: store, hasher: hasher, passwords: passwords, tokens: tokens)
+        pin = PinCode(store: store, hasher: hasher, tokens: tokens)
         refresh = SessionRefresh(store: store, tokens: tokens)
         sessions = Sessions(store: store, opaque: opaque, access: access)
         profile = Profile(store: store)

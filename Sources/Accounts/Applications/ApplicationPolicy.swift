@@ -34,6 +34,8 @@ package struct ApplicationPolicy: Sendable, Equatable {
     /// The maximum number of identities of an account, not counting guest identities.
     package var maximumIdentities = 50
     package var undoWindow: Duration = .seconds(7 * 86400)
+    /// The form of PINs, where a dialect has them.
+    package var pin = PinRules()
     package var deletionGracePeriod: Duration = .seconds(30 * 86400)
     /// Whether a sign-in restores an account in its grace period, instead of being refused with a token to restore it.
     package var restoresOnSignIn = false

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ProviderKit
 
 /// The values that identify an account in rows that do not refer to it by uid.
@@ -21,17 +22,18 @@ package struct AccountTraces: Sendable {
 package struct ErasableTraces: Sendable {
     package let subjects: [AccountTraces.Subject]
     package let addresses: [String]
-    /// The keys of the counters of failed passwords.
+    /// The keys of the counters of failed passwords and PINs.
     package let attempts: [[UInt8]]
     /// The keys of the rate limits of the addresses.
     package let limited: [[UInt8]]
 }
 
 extension OpaqueTokens {
-    func erasable(_ traces: AccountTraces) -> ErasableTraces {
+    func erasable(_ traces: AccountTraces, of family: [UUID]) -> ErasableTraces {
         ErasableTraces(
             subjects: traces.subjects, addresses: traces.addresses,
-            attempts: traces.subjects.map { attemptKey(provider: $0.provider, providerUid: $0.providerUid).bytes },
+            attempts: traces.subjects.map { attemptKey(provider: $0.provider, providerUid: $0.providerUid).bytes }
+                + family.map { pinAttempts(of: $0).bytes },
             limited: traces.addresses.map { limitKey(of: $0) })
     }
 }

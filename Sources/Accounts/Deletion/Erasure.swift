@@ -163,7 +163,7 @@ package struct Erasure: Sendable {
             }
             let traces = try await store.traces(of: family, application: application.id)
             let erased = try await store.erase(
-                entry.uid, family: family, traces: opaque.erasable(traces),
+                entry.uid, family: family, traces: opaque.erasable(traces, of: family),
                 memory: ApplicationPolicy.Tokens.longestAccessLifetime, application: application.id)
             let certificate = ErasureCertificate(
                 receipt: entry.receipt, uid: entry.uid, requestedAt: entry.requestedAt, erasedAt: entry.erasedAt,

@@ -100,11 +100,11 @@ package struct PasswordChange: Sendable {
 }
 
 struct PasswordChangeEffects: Sendable {
-    typealias Store = ProofStore & SessionEndStore & OwnerNotices.Store
+    typealias Store = ProofStore & SessionEndStore & ElevationStore & OwnerNotices.Store
 
     let store: any Store
 
-    /// Discards mailed reset links, ends all sessions except `session`, and notifies the owner.
+    /// Discards mailed reset links, ends all sessions except `session`, which it locks, and notifies the owner.
     func apply(
         to uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, notifying: Bool = true,
         application: Application.ID
@@ -114,6 +114,7 @@ struct PasswordChangeEffects: Sendable {
                 .passwordReset, provider: provider, providerUid: subject.providerUid, application: application)
         }
         try await store.endSessions(.allBut(session), of: uid, because: .passwordChanged, application: application)
+        try await store.endElevations(of: uid, application: application)
         guard notifying else { return }
         try await OwnerNotices(store: store, application: application).send(.passwordChanged, toOwnerOf: uid)
     }

@@ -6,7 +6,7 @@ package import ProviderKit
 /// Completing the registration requires both the mailed token and an access token of the account, so that neither the
 /// reader of the mail nor the requester can link the address alone.
 package struct PasswordLinking: Sendable {
-    typealias Store = RegistrationStore & PasswordStore & IdentityLinking.Store
+    typealias Store = RegistrationStore & PasswordStore & ElevationStore & IdentityLinking.Store
 
     let store: any TransactionalStore & Store
     let requests: RegistrationRequest

@@ -50,6 +50,9 @@ extension APIError {
         case .redirectNotAllowed: self.init(.unauthorizedRequestOrigin, "redirect_uri is not on the application's list")
         case .tokenTooOld: self.init(.tokenTooOld, "Sign in again: this needs a recent authentication")
         case .identityNotFound: self.init(.identityNotFound, "The account has no such identity")
+        case .wrongPIN: self.init(.wrongPIN, "The PIN is wrong")
+        case .existingPIN: self.init(.existingPIN, "The account has a PIN already")
+        case .pinNotSet: self.init(.pinNotSet, "The account has no PIN that is valid")
         case .identityInUse(let ticket, let refusal): self.init(.identityInUse, refusal, ["mergeToken": ticket])
         case .lastUsableIdentity(let refusal): self.init(.lastUsableIdentity, refusal)
         case .limitReached(let limit, let refusal):

@@ -40,6 +40,9 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     case qrCompleted = "QR_COMPLETED"
     case qrExpired = "QR_EXPIRED"
     case qrWrongNumber = "QR_WRONG_NUMBER"
+    case wrongPIN = "WRONG_PIN"
+    case existingPIN = "EXISTING_PIN"
+    case pinNotSet = "PIN_NOT_SET"
     case `internal` = "INTERNAL"
 
     /// The members of `details` that an error of this code may have.
@@ -59,7 +62,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     package var status: Int {
         switch self {
         case .missingParameter, .invalidParameter, .missingEmailOrPassword, .tooWeakPassword, .invalidState,
-            .httpsRequired:
+            .httpsRequired, .wrongPIN, .existingPIN, .pinNotSet:
             400
         case .invalidCredentials, .invalidToken, .invalidRefreshToken: 401
         case .providerDisabled, .unauthorizedRequestOrigin, .unverifiedIdentity, .tokenTooOld, .accountDisabled,

@@ -96,7 +96,9 @@ extension ExportedRow {
                 // The account to which a guest's session moved.
                 .text("successorUid").orNull,
                 // When a browser or an OpenID client last used it.
-                .time("lastUsedAt").orNull)
+                .time("lastUsedAt").orNull,
+                // Until when the PIN had unlocked it.
+                .time("elevatedUntil").orNull)
         case .pendingRegistrations:
             self.init(
                 "Registration", .text("id"), .text("provider"), .text("providerUid"), .text("address"),
@@ -154,6 +156,9 @@ extension ExportedRow {
             self.init(
                 "Instance", .text("clientId"), .text("software"), .text("deviceType"), .text("deviceName").orNull,
                 .text("sessionId"), .time("createdAt"))
+        case .pins:
+            // The PIN that unlocks a session; `wrongInAll` counts wrong tries since it was set.
+            self.init("Pin", .text("uid"), .count("wrongInAll"), .time("changedAt"))
         }
     }
 

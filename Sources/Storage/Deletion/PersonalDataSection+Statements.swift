@@ -99,7 +99,8 @@ extension PersonalDataSection {
                                         (SELECT max(b.used_at) FROM session_bearers b
                                           WHERE b.application_id = $1 AND b.session_id = s.id))) AS last_seen_at,
                        rfc3339(expires_at) AS expires_at, rfc3339(ended_at) AS ended_at, end_reason, successor_uid,
-                       rfc3339(last_used_at) AS last_used_at
+                       rfc3339(last_used_at) AS last_used_at,
+                       rfc3339(elevated_until) AS elevated_until
                   FROM (SELECT * FROM sessions
                          WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family)) AND id::text > $3
                          ORDER BY id::text LIMIT $4) s) r
@@ -233,6 +234,16 @@ extension PersonalDataSection {
                   FROM clients
                  WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))) r
          WHERE client_id > $3 ORDER BY client_id LIMIT $4
+        """)
+
+    static let pins = Statement(
+        .read, SQLStore.family,
+        """
+        SELECT uid::text, to_jsonb(r)::text
+          FROM (SELECT uid, wrong_in_all, rfc3339(changed_at) AS changed_at
+                  FROM pins
+                 WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))) r
+         WHERE uid::text > $3 ORDER BY uid::text LIMIT $4
         """)
 
     static let webhookDeliveries = Statement(

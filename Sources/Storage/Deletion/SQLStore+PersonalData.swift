@@ -58,6 +58,7 @@ extension PersonalDataSection {
         case .consents: Self.consents
         case .handoffs: Self.handoffs
         case .instances: Self.instances
+        case .pins: Self.pins
         }
     }
 }

@@ -18,7 +18,7 @@ enum ExportedTables {
         "registrations": "pendingRegistrations", "proofs": "pendingProofs", "merges": "merges",
         "erasures": "erasures", "webhook_deliveries": "webhookDeliveries", "outbox": "messages",
         "audit_events": "auditEvents", "redirect_flows": "redirectFlows", "consents": "consents",
-        "handoffs": "handoffs",
+        "handoffs": "handoffs", "pins": "pins",
         "clients": "instances",
     ]
 
@@ -65,7 +65,7 @@ enum ExportedTables {
             "session_id": "in sessions", "code_hash": "made of a secret", "network": "a keyed pseudonym",
             "identity_id": "in identities", "registration_id": "in registrations",
         ],
-        "merges": [:],
+        "merges": [:], "pins": ["hash": "made of a secret"],
         "consents": ["uid": owner],
         "handoffs": [
             "uid": owner, "hash": "made of a secret", "user_code": "made of a secret", "number": "a secret",
@@ -225,6 +225,9 @@ struct ExportSeed {
             "INSERT INTO clients (application_id, client_id, issuer, metadata, registration_hash, software, device_type, uid, session_id, expires_at) VALUES ($1, $3, 'https://a.example', '{}', $5, 'app', 'iphone', $2, $4, now() + interval '1 day')",
             .uuid(uid), .text(marker("clients")), .uuid(session), .bytes(Array(secret.prefix(32))))
         try await run(
+            "INSERT INTO pins (application_id, uid, hash) VALUES ($1, $2, $3)",
+            .uuid(uid), .text(String(decoding: secret, as: UTF8.self)))
+        try await run(
             "INSERT INTO audit_events (application_id, event, account) SELECT $1, $3, sha256(audit_key || uuid_send(uid)) FROM accounts WHERE uid = $2",
             .uuid(uid), .text(marker("audit_events")))
     }
@@ -233,6 +236,7 @@ struct ExportSeed {
     func expected(of table: String) -> String {
         switch table {
         case "erasures": "2031-02-03T04:05:06.000Z"
+        case "pins": uid.uuidString.lowercased()
         case "passwords", "provider_tokens": identity.uuidString.lowercased()
         default: marker(table)
         }
