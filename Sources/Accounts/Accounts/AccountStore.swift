@@ -13,6 +13,22 @@ package protocol ProfileStore: Sendable {
     func setLanguages(_ languages: String, of uid: UUID, application: Application.ID) async throws
 }
 
+package protocol AccountDetailStore: Sendable {
+    func details(of user: User, provider: String?, application: Application.ID) async throws -> AccountDetails
+}
+
+package struct AccountDetails: Sendable, Equatable {
+    package var user: User
+    /// Whether an admin requires a new password.
+    package var shouldChangePassword: Bool
+    /// Of the account's oldest identity with the provider that was asked for.
+    package var providerUid: String?
+
+    package init(user: User, shouldChangePassword: Bool, providerUid: String?) {
+        (self.user, self.shouldChangePassword, self.providerUid) = (user, shouldChangePassword, providerUid)
+    }
+}
+
 /// Reads how the owner of an account can be reached.
 package protocol OwnerContactStore: Sendable {
     func contact(of uid: UUID, application: Application.ID) async throws -> OwnerContact

@@ -8,7 +8,7 @@ package struct Profile: Sendable {
     /// Largest metadata, in bytes of JSON.
     package static let largestMetadata = 16 * 1024
 
-    let store: any ProfileStore
+    let store: any ProfileStore & AccountDetailStore
 
     package func user(of principal: Principal) async throws -> User {
         guard let user = try await store.user(principal.uid, application: principal.application.id) else {
@@ -20,6 +20,12 @@ package struct Profile: Sendable {
     /// Returns what the provider last reported of the identity that opened the session, by claim.
     package func identityProfile(of principal: Principal) async throws -> [String: JSONValue] {
         try await store.identityProfile(ofSession: principal.sessionID, application: principal.application.id)
+    }
+
+    /// Returns the account with what apps need to know besides; `provider` is the one whose identity they show.
+    package func details(of principal: Principal, with provider: String?) async throws -> AccountDetails {
+        let user = try await user(of: principal)
+        return try await store.details(of: user, provider: provider, application: principal.application.id)
     }
 
     /// Replaces the values that are not `nil`; metadata must be an object.

@@ -13,11 +13,12 @@ package struct PasswordChange: Sendable {
     /// Replaces the password of every identity of the account that has one, and ends the account's other sessions.
     ///
     /// If the account has no password, one is set for the identity that the principal signed in with, or else for the
-    /// first identity with an address. `current` is optional, but must be correct if given. With `isOfNewAccount`, the
-    /// owner is not notified of the account's first password, which belongs to the sign-in that made the account.
+    /// first identity with an address. `current` is optional, but must be correct if given; only then can other sessions
+    /// be kept. With `isOfNewAccount`, the owner is not notified of the account's first password, which belongs to the
+    /// sign-in that made the account.
     package func change(
-        to password: String, current: String?, isOfNewAccount: Bool = false, by principal: Principal,
-        from client: Client
+        to password: String, current: String?, endingOthers: Bool = true, isOfNewAccount: Bool = false,
+        by principal: Principal, from client: Client
     ) async throws {
         try await retryingOnConflict {
             let identities = try await changing(by: principal)
@@ -38,7 +39,9 @@ package struct PasswordChange: Sendable {
                 return change
             }
             let isFirst = isOfNewAccount && identities.allSatisfy { $0.hash == nil }
-            try await write(changes, of: provider, by: principal, notifying: !isFirst)
+            try await write(
+                changes, of: provider, by: principal, endingOthers: endingOthers || current == nil,
+                notifying: !isFirst)
         }
     }
 
@@ -80,7 +83,7 @@ package struct PasswordChange: Sendable {
 
     /// Writes the new hashes, unless a password reset ended the session during the hashing, and revokes other access.
     private func write(
-        _ changes: [Change], of provider: String, by principal: Principal, notifying: Bool
+        _ changes: [Change], of provider: String, by principal: Principal, endingOthers: Bool, notifying: Bool
     ) async throws {
         let application = principal.application.id
         let subjects = changes.map(\.identity.subject)
@@ -94,7 +97,7 @@ package struct PasswordChange: Sendable {
                 on: subjects.map { .email($0.address) }, owner: principal.uid, application: application)
             try await PasswordChangeEffects(store: store).apply(
                 to: principal.uid, subjects: subjects, provider: provider, keeping: principal.sessionID,
-                notifying: notifying, application: application)
+                endingOthers: endingOthers, notifying: notifying, application: application)
         }
     }
 }
@@ -104,16 +107,18 @@ struct PasswordChangeEffects: Sendable {
 
     let store: any Store
 
-    /// Discards mailed reset links, ends all sessions except `session`, which it locks, and notifies the owner.
+    /// Discards mailed reset links, locks all sessions, ends all except `session`, and notifies the owner.
     func apply(
-        to uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, notifying: Bool = true,
-        application: Application.ID
+        to uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, endingOthers: Bool = true,
+        notifying: Bool = true, application: Application.ID
     ) async throws {
         for subject in subjects {
             try await store.discard(
                 .passwordReset, provider: provider, providerUid: subject.providerUid, application: application)
         }
-        try await store.endSessions(.allBut(session), of: uid, because: .passwordChanged, application: application)
+        if endingOthers {
+            try await store.endSessions(.allBut(session), of: uid, because: .passwordChanged, application: application)
+        }
         try await store.endElevations(of: uid, application: application)
         guard notifying else { return }
         try await OwnerNotices(store: store, application: application).send(.passwordChanged, toOwnerOf: uid)

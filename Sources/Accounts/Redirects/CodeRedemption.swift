@@ -5,19 +5,24 @@ internal import ProviderKit
 package struct PresentedCode: Sendable {
     package let code: String
     package let state: String?
-    package let redirectURI: String
+    /// The redirect URIs that the app takes for that of its flow; more than one only where it rewrites them.
+    package let redirectURIs: [String]
     package let codeVerifier: String?
     /// Whether a page of the server's own presents the code, which therefore never leaves the server.
     let isOfPage: Bool
 
     package init(code: String, state: String?, redirectURI: String, codeVerifier: String?) {
-        (self.code, self.state, self.redirectURI, self.codeVerifier) = (code, state, redirectURI, codeVerifier)
+        self.init(code: code, state: state, redirectURIs: [redirectURI], codeVerifier: codeVerifier)
+    }
+
+    package init(code: String, state: String?, redirectURIs: [String], codeVerifier: String?) {
+        (self.code, self.state, self.redirectURIs, self.codeVerifier) = (code, state, redirectURIs, codeVerifier)
         isOfPage = false
     }
 
     /// Creates the presentation of a code by the page of the authorization request with this id.
     package init(code: String, state: String, atPageOf request: String) {
-        (self.code, self.state, redirectURI) = (code, state, FlowDestination.pagePath(of: request))
+        (self.code, self.state, redirectURIs) = (code, state, [FlowDestination.pagePath(of: request)])
         (codeVerifier, isOfPage) = (nil, true)
     }
 
@@ -25,7 +30,9 @@ package struct PresentedCode: Sendable {
     /// - Throws: `AccountsError.invalidState`, `.invalidToken`.
     func check(against destination: FlowDestination) throws {
         if let state, !state.hasSameBytes(as: destination.appState) { throw AccountsError.invalidState }
-        guard redirectURI.hasSameBytes(as: destination.redirectURI) else { throw AccountsError.invalidToken }
+        guard redirectURIs.contains(where: { $0.hasSameBytes(as: destination.redirectURI) }) else {
+            throw AccountsError.invalidToken
+        }
         guard let challenge = destination.codeChallenge else {
             // A verifier without a challenge must be rejected, to prevent PKCE downgrade attacks (RFC 9700, 4.8.2).
             guard codeVerifier == nil else { throw AccountsError.invalidToken }

@@ -3,7 +3,7 @@ package import Foundation
 package import Postgres
 package import ProviderKit
 
-extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
+extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore, AccountDetailStore {
     /// Outside a transaction, one statement reads the users of all concurrent calls.
     package func user(_ uid: UUID, application: Application.ID) async throws -> User? {
         if isInTransaction {
@@ -28,6 +28,25 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore {
         let rows = try await run(Self.selectIdentityProfile, [.application(application), .uuid(id)])
         guard var row = rows.first else { return [:] }
         return try JSONValue(jsonText: row.next()).object ?? [:]
+    }
+
+    private static let selectDetails = Statement(
+        .read,
+        """
+        SELECT EXISTS (SELECT 1 FROM identities i
+                         JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
+                        WHERE i.application_id = $1 AND i.uid = $2 AND p.must_change),
+               (SELECT provider_uid FROM identities
+                 WHERE application_id = $1 AND uid = $2 AND provider = $3
+                 ORDER BY created_at, id
+                 LIMIT 1)
+        """)
+
+    package func details(
+        of user: User, provider: String?, application: Application.ID
+    ) async throws -> AccountDetails {
+        var row = try await one(Self.selectDetails, [.application(application), .uuid(user.uid), .text(provider)])
+        return AccountDetails(user: user, shouldChangePassword: try row.next(), providerUid: try row.next())
     }
 
     private static let updateProfile = Statement(

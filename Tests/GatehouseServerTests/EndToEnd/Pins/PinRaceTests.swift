@@ -1,0 +1,68 @@
+import Accounts
+import Foundation
+import Testing
+
+@testable import GatehouseServer
+
+/// Guesses of a PIN at the same time get no more tries than one after the other.
+struct PinRaceTests {
+    @Test func `ten thousand guesses at once get five tries`() async throws {
+        try await TestServer.with { server in
+            // The right one is in the last batch.
+            let person = try await PersonWithPin(at: server, pin: "9999")
+            var wrong = 0
+            for batch in 0..<20 {
+                let answers = try await guessAll(of: person, in: batch * 500..<(batch + 1) * 500)
+                #expect(answers.allSatisfy { $0 == .wrongPIN || $0?.lock != nil })
+                wrong += answers.count { $0 == .wrongPIN }
+            }
+            #expect(wrong == 5)
+            #expect(try await server.count("SELECT wrong_in_all FROM pins") == 5)
+            #expect(try await person.events().filter { $0 == "pin.wrong" }.count == 5)
+        }
+    }
+
+    @Test func `guesses at once in each pause make the PIN void after twenty`() async throws {
+        try await TestServer.with { server in
+            let person = try await PersonWithPin(at: server, pin: "9999")
+            var wrong = 0
+            for round in 0..<30 {
+                let answers = try await guessAll(of: person, in: round * 40..<(round + 1) * 40)
+                #expect(answers.allSatisfy { $0 == .wrongPIN || $0 == .pinNotSet || $0?.lock != nil })
+                wrong += answers.count { $0 == .wrongPIN }
+                try await server.unlockAll()
+            }
+            #expect(wrong == 20)
+            #expect(try await server.count("SELECT wrong_in_all FROM pins") == 20)
+            #expect(try await person.guess("9999") == .pinNotSet)
+            #expect(try await person.events().filter { $0 == "pin.void" }.count == 1)
+        }
+    }
+
+    @Test func `two first PINs at once are one`() async throws {
+        try await TestServer.with { server in
+            let person = try await PersonWithPin(at: server)
+            let answers = try await atOnce(8) {
+                do {
+                    try await person.set("1234")
+                    return AccountsError?.none
+                } catch let error as AccountsError {
+                    return error
+                }
+            }
+            #expect(answers.count { $0 == nil } == 1)
+            #expect(answers.allSatisfy { $0 == nil || $0 == .existingPIN })
+        }
+    }
+
+    /// Guesses the PINs of a range at once.
+    private func guessAll(of person: PersonWithPin, in range: Range<Int>) async throws -> [AccountsError?] {
+        try await withThrowingTaskGroup(of: AccountsError?.self) { group in
+            for number in range {
+                let pin = String("000\(number)".suffix(4))
+                group.addTask { try await person.guess(pin) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}
