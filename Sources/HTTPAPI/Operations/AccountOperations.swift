@@ -30,6 +30,36 @@ struct AccountOperations: Sendable {
         }
     }
 
+    /// Shows the account with its identity at the provider that `provider` names, for dialects.
+    func showDetails(
+        _ provider: @escaping @Sendable (OperationContext) -> String?
+    ) -> Operation<Void, AccountDetails> {
+        Operation("account.show", access: .bearer, limits: .none) { context, _ in
+            try await useCases.profile.details(of: context.principal, with: provider(context))
+        }
+    }
+
+    /// Changes the name, and the password after a recent sign-in, for dialects.
+    func updateDetails(
+        _ provider: @escaping @Sendable (OperationContext) -> String?
+    ) -> Operation<(name: String?, password: String?), AccountDetails> {
+        Operation(
+            "account.update", access: .bearer, limits: .general,
+            hashesPassword: { input, _ in input()?.password != nil },
+            errors: [.tokenTooOld, .tooWeakPassword, .identityNotFound]
+        ) { context, input in
+            let principal = try context.principal
+            if let password = input.password {
+                let change = PasswordOperations.OwnChange(password: password, current: nil, endsOthers: true)
+                try await PasswordOperations(useCases: useCases).change(change, of: principal, from: context.client)
+            }
+            if let name = input.name {
+                _ = try await useCases.profile.update(displayName: name, metadata: nil, of: principal)
+            }
+            return try await useCases.profile.details(of: principal, with: provider(context))
+        }
+    }
+
     /// - Returns: the receipt with which the client can request the status of the deletion.
     var delete: Operation<Void, UUID> {
         Operation("account.delete", access: .recentToDelete, limits: .general) { context, _ in

@@ -11,6 +11,7 @@ struct Operations: Sendable {
     let sessions: SessionOperations
     let identities: IdentityOperations
     let accounts: AccountOperations
+    let pins: PinOperations
 
     init(_ useCases: UseCases, openID: OpenIDUseCases) {
         providers = ProviderOperations(useCases: useCases, openID: openID)
@@ -18,6 +19,7 @@ struct Operations: Sendable {
         sessions = SessionOperations(useCases: useCases)
         identities = IdentityOperations(useCases: useCases)
         accounts = AccountOperations(useCases: useCases)
+        pins = PinOperations(useCases: useCases)
     }
 }
 

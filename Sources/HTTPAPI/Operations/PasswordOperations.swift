@@ -77,4 +77,38 @@ struct PasswordOperations: Sendable {
                 to: input.password, current: input.currentPassword, by: context.principal, from: context.client)
         }
     }
+
+    struct OwnChange: Sendable {
+        let password: String
+        /// `nil` if a recent sign-in takes its place.
+        let current: String?
+        let endsOthers: Bool
+    }
+
+    /// Changes the password with the current one, or without it after a recent sign-in, for dialects.
+    ///
+    /// - Returns: the account, with its identity at the provider that `provider` names.
+    func changeOwn(
+        _ provider: @escaping @Sendable (OperationContext) -> String?
+    ) -> Operation<OwnChange, AccountDetails> {
+        Operation(
+            "password.change", access: .bearer,
+            limits: .chosen { input, _ in input()?.current != nil ? .login : nil },
+            hashesPassword: { _, _ in true }, errors: change.guards.errors + [.tokenTooOld]
+        ) { context, input in
+            let principal = try context.principal
+            try await change(input, of: principal, from: context.client)
+            return try await useCases.profile.details(of: principal, with: provider(context))
+        }
+    }
+
+    /// - Throws: `AccountsError.tokenTooOld` if there is neither the current password nor a recent sign-in.
+    func change(_ input: OwnChange, of principal: Principal, from client: Client) async throws {
+        if input.current == nil { try await useCases.authentication.requireRecent(principal) }
+        try await withOwnPassword {
+            try await useCases.passwordChange.change(
+                to: input.password, current: input.current, endingOthers: input.endsOthers, by: principal,
+                from: client)
+        }
+    }
 }

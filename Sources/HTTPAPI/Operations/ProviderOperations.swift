@@ -104,16 +104,26 @@ extension ProviderOperations {
                 .providerUnavailable,
             ]
         ) { context, input in
-            if let issuer = context.scope.application.openID,
-                input.provider.hasSameBytes(as: OwnClient.hostedProvider)
-            {
-                // The pages only sign in; an account that is signed in to an app is known there.
-                guard context.optionalPrincipal == nil else { throw AccountsError.unsupportedProvider(input.provider) }
-                return try await openID.authorization.begin(input.request, at: issuer)
-            }
-            return try await useCases.redirects.begin(
-                input.request, with: input.provider, by: context.optionalPrincipal, in: context.application)
+            try await begin(input, context)
         }
+    }
+
+    /// Begins a flow that signs in, also if a dialect's app sends a token that it still has.
+    var beginSignIn: Operation<Start, AuthorizationRedirect> {
+        Operation("redirect.begin", limits: .client(.redirect), errors: beginRedirect.guards.errors) {
+            context, input in
+            try await begin(input, context)
+        }
+    }
+
+    private func begin(_ input: Start, _ context: OperationContext) async throws -> AuthorizationRedirect {
+        if let issuer = context.scope.application.openID, input.provider.hasSameBytes(as: OwnClient.hostedProvider) {
+            // The pages only sign in; an account that is signed in to an app is known there.
+            guard context.optionalPrincipal == nil else { throw AccountsError.unsupportedProvider(input.provider) }
+            return try await openID.authorization.begin(input.request, at: issuer)
+        }
+        return try await useCases.redirects.begin(
+            input.request, with: input.provider, by: context.optionalPrincipal, in: context.application)
     }
 
     /// Begins a flow that links an identity to the principal's account.
@@ -150,6 +160,18 @@ extension ProviderOperations {
         ) { context, input in
             try await useCases.signIn.signIn(
                 with: input.presented, ticket: input.ticket, from: context.client, in: context.application)
+        }
+    }
+
+    /// Redeems a code that a dialect's app presents; its refusal is 400, because such apps sign the person out at 401.
+    var redeemPosted: Operation<PresentedCode, SignedIn> {
+        Operation("redirect.redeem", limits: .general, errors: redeemCode.guards.errors) { context, presented in
+            do {
+                return try await useCases.signIn.signIn(
+                    with: presented, ticket: nil, from: context.client, in: context.application)
+            } catch AccountsError.invalidToken {
+                throw APIError(.invalidToken, "The code is not valid", status: 400)
+            }
         }
     }
 }

@@ -40,6 +40,11 @@ struct SessionOperations: Sendable {
         }
     }
 
+    /// Does nothing but require a valid token.
+    var validate: Operation<Void, Void> {
+        Operation("session.validate", access: .bearer, limits: .none) { _, _ in }
+    }
+
     var list: Operation<Void, [SessionList.Entry]> {
         Operation("session.list", access: .bearer, limits: .none) { context, _ in
             let principal = try context.principal

@@ -1,0 +1,60 @@
+internal import Accounts
+internal import HTTPTypes
+internal import Hummingbird
+internal import ProviderKit
+
+/// A refusal in the words that apps of Immich show.
+struct ImmichEnvelope: ResponsePayload {
+    let message: String
+    let status: Int
+    let requestID: String
+    let code: ErrorCode
+
+    static let fields = ResponseFields<Self>("ImmichError") {
+        Field("message", \.message)
+        Field("error") { HTTPResponse.Status(code: $0.status).reasonPhrase }
+        Field("statusCode", \.status)
+        Field("correlationId", \.requestID)
+        Field("code", as: .enumeration(ErrorCode.allCases.map(\.rawValue)), \.code.rawValue)
+    }
+
+    /// The refusal of a way of signing in that the application does not offer to apps.
+    static let isOff = APIError(.providerDisabled, "This way of signing in is switched off")
+
+    /// `button` is the text of the app's button if it leads to the server's own pages.
+    init(_ error: APIError, requestID: String, button: String?) {
+        (status, code, self.requestID) = (error.status, error.code, requestID)
+        message = Self.message(for: error, button: button)
+    }
+
+    private static func message(for error: APIError, button: String?) -> String {
+        switch error.code {
+        // 400 is about a code or the current password, 401 about the token or the sign-in.
+        case .invalidCredentials: error.status == 400 ? "Wrong password" : "Incorrect email or password"
+        case .invalidToken where error.status == 400, .invalidState:
+            "This sign-in is no longer valid. Please try again."
+        case .invalidToken: "Invalid user token"
+        case .tokenTooOld: "Sign in again to do this."
+        case .unverifiedIdentity: "Confirm your address first: a mail is on its way."
+        case .identityTemporarilyLocked, .rateLimited: "Too many tries. Please wait a moment."
+        case .providerDisabled, .unsupportedProvider: "This way of signing in is switched off."
+        case .secondProofRequired: button.map { "This account needs another step. Use “\($0)”." } ?? error.message
+        case .tooWeakPassword: [error.message, error.firstReason].compactMap(\.self).joined(separator: ": ")
+        case .overloaded, .providerUnavailable: "The server is busy. Please try again."
+        case .wrongPIN: "Wrong PIN code"
+        case .existingPIN: "User already has a PIN code"
+        case .pinNotSet: "User does not have a PIN code"
+        case .accountDeleted:
+            [error.message, error.restoringUntil.map { "It can be restored until \($0)." }].compactMap(\.self)
+                .joined(separator: " ")
+        default: error.message
+        }
+    }
+
+    var response: Response { .json(self, status: .init(code: status)) }
+}
+
+extension APIError {
+    fileprivate var firstReason: String? { details?["reasons"]?.array?.first?.string }
+    fileprivate var restoringUntil: String? { details?["purgeAfter"]?.string }
+}

@@ -1,0 +1,60 @@
+package import Accounts
+package import ProviderKit
+
+/// How an application serves apps of Immich.
+package struct ImmichSettings: Sendable, Equatable {
+    /// The version of the photo back end, which apps compare with their own.
+    package struct Version: Sendable, Equatable {
+        package var major, minor, patch: Int
+
+        package init(major: Int, minor: Int, patch: Int) {
+            (self.major, self.minor, self.patch) = (major, minor, patch)
+        }
+    }
+
+    /// The provider that the app's button opens: the name of a configured one, or `hosted`; `nil` for no button.
+    package var provider: String?
+    /// What the button calls the provider.
+    package var providerName = ""
+    /// Where a flow ends whose request names no redirect URI.
+    package var redirectURI: String?
+    /// `nil` if a proxy sends the calls below `/api/server` to the back end.
+    package var version: Version?
+    /// Whether the app offers to sign in with a password.
+    package var offersPasswords = true
+    package var loginPageMessage = ""
+    /// Members of the answers about the server, besides those that Gatehouse determines.
+    package var config: [String: JSONValue] = [:]
+    package var features: [String: JSONValue] = [:]
+
+    package init() {}
+
+    /// The members of `config` that apps require, with the values that they have unless they are configured.
+    package static let defaultConfig: [String: JSONValue] = [
+        "trashDays": .integer(30), "publicUsers": .bool(false), "mapDarkStyleUrl": .string(""),
+        "mapLightStyleUrl": .string(""), "maintenanceMode": .bool(false),
+    ]
+
+    /// The features that apps require, which are off unless they are configured.
+    package static let backendFeatures = [
+        "oauthAutoLaunch", "trash", "search", "smartSearch", "facialRecognition", "duplicateDetection", "importFaces",
+        "map", "reverseGeocoding", "sidecar", "ocr",
+    ]
+
+    /// The names of members that Gatehouse determines, and that the configuration therefore cannot.
+    package static let ownConfig: Set<String> = [
+        "loginPageMessage", "oauthButtonText", "externalDomain", "isInitialized", "isOnboarded", "userDeleteDelay",
+    ]
+    package static let ownFeatures: Set<String> = ["oauth", "passwordLogin", "configFile", "email"]
+
+    /// The words on the app's button.
+    var buttonText: String { "Login with \(providerName)" }
+}
+
+extension Accounts.Application {
+    /// Whether people can sign in with a password.
+    var takesPasswords: Bool {
+        guard let (provider, _) = try? providers.passwordProvider() else { return false }
+        return provider.mode == .open || provider.mode == .existing
+    }
+}
