@@ -218,7 +218,9 @@ private struct Assembly {
         let registry = ProviderRegistry(
             installedKinds: Set(reader.installed.kinds.map { $0.kind }), configured: providers)
         guard let settings: ApplicationSettings = decoded(node) else { return nil }
-        let dialects = DialectChecks(application: settings, providers: registry, node: node, reader: reader).settings
+        let dialects = DialectChecks(
+            name: name, application: settings, providers: registry, node: node, reader: reader
+        ).settings
         let application = Configuration.Application(
             name: name, settings, url: url, providers: registry, dialects: dialects, anonymousRetention: retention)
         if application.openID?.paths.contains(.blitz) == true, URLComponents(string: url)?.path.isEmpty == false {

@@ -19,10 +19,14 @@ protocol Dialect: Sendable {
     static var writesError: ErrorWriter { get }
     /// How a session of its clients is kept; `nil` where the dialect is off.
     static func renewal(in settings: DialectSettings) -> Renewal?
+    /// What its client says about its device in fields of its own; `nil` if it says nothing.
+    static func device(in headers: HTTPFields) -> String?
     static func endpoints(_ operations: Operations) -> [Endpoint]
 }
 
 extension Dialect {
+    static func device(in headers: HTTPFields) -> String? { nil }
+
     /// Whether an application has the dialect; `nil` stands for a request whose application is unknown.
     static func isOn(in scope: RequestScope?) -> Bool {
         scope.flatMap { renewal(in: $0.application.dialects) } != nil
@@ -31,7 +35,7 @@ extension Dialect {
 
 extension HTTPAPI {
     /// All dialects; each is off unless an application names it.
-    static let dialects: [any Dialect.Type] = [TimeTracker.self]
+    static let dialects: [any Dialect.Type] = [Immich.self, TimeTracker.self]
 
     /// The header fields that clients of the application's dialects send from browsers.
     static func requestFields(in scope: RequestScope) -> [String] {

@@ -2,9 +2,12 @@ package import Accounts
 
 /// The dialects of an application with their settings; `nil` for one that is off.
 package struct DialectSettings: Sendable, Equatable {
+    package var immich: ImmichSettings?
     package var timeTracker: TimeTrackerSettings?
 
-    package init(timeTracker: TimeTrackerSettings? = nil) { self.timeTracker = timeTracker }
+    package init(immich: ImmichSettings? = nil, timeTracker: TimeTrackerSettings? = nil) {
+        (self.immich, self.timeTracker) = (immich, timeTracker)
+    }
 }
 
 /// The settings of the dialect `timetracker`.

@@ -34,7 +34,7 @@ struct EndpointResponder: HTTPResponder {
         if !endpoint.takes.isForBrowsers { try OriginRule.check(request, for: endpoint, scope: scope) }
         let incoming = IncomingRequest(request: request, context: context, body: body)
         let operation = endpoint.prepare(incoming, application.providers)
-        let client = try await client(of: scope, hashing: operation.hashesPassword, on: context.channel)
+        let client = try await client(of: request, in: scope, hashing: operation.hashesPassword, on: context.channel)
         defer { client.hashingPlace.map(services.hashing.giveBack) }
         try await spend(operation.limit, by: client, in: application)
         let principal = try await principal(of: request, in: scope.application)
@@ -49,6 +49,8 @@ struct EndpointResponder: HTTPResponder {
             if endpoint.takes.isAtIssuer, let issuer = scope.application.issuer(at: endpoint.takes.place) {
                 issuer.keepLanguage(chosenBy: incoming, at: endpoint.path, in: &response)
             }
+            // A token in a field of its own would not keep shared caches off (RFC 9111, 3.5).
+            if endpoint.dialect != nil { response.headers[.cacheControl] = "no-store" }
             return response
         } catch {
             await audit(error, by: principal, from: client, in: application, context: context)
@@ -59,11 +61,14 @@ struct EndpointResponder: HTTPResponder {
     /// Returns the client, with a place in the hashing queue if the call hashes a password.
     /// - Throws: `AccountsError.overloaded` if the hashing queue is full. The place is reserved before the rate limit is
     ///   counted, which takes an SQL statement.
-    private func client(of scope: RequestScope, hashing: Bool, on channel: any Channel) async throws -> Client {
+    private func client(
+        of request: Request, in scope: RequestScope, hashing: Bool, on channel: any Channel
+    ) async throws -> Client {
         var client = scope.client
         client.route = endpoint.path
         if let dialect = endpoint.dialect, let renewal = dialect.renewal(in: scope.application.dialects) {
             (client.renewal, client.dialect) = (renewal, dialect.name)
+            client.device = dialect.device(in: request.headers) ?? client.device
         }
         guard hashing else { return client }
         client.hashingPlace = try services.hashing.reserve(for: HashingRequester(client, subject: nil))

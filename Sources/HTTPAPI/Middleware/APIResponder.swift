@@ -94,7 +94,8 @@ package struct APIResponder: HTTPResponder {
     /// an endpoint belongs to.
     private func errorWriter(for request: Request, context: APIRequestContext) -> ErrorWriter? {
         if let endpoint = exception(for: request, context: context) {
-            return endpoint.dialect?.isOn(in: context.scope) == false ? nil : endpoint.writesError
+            guard endpoint.isServed(in: context.scope) || endpoint.dialect == nil else { return nil }
+            return endpoint.writesError ?? endpoint.dialect?.writesError
         }
         let path = ApplicationLookup.ownPath(of: request)
         return HTTPAPI.dialects.first { dialect in

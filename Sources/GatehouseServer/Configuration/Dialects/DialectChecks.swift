@@ -5,6 +5,8 @@ internal import ProviderKit
 
 /// Checks the settings of an application's dialects against its providers and redirect URIs.
 struct DialectChecks {
+    /// The application's name.
+    let name: String
     let application: ApplicationSettings
     let providers: ProviderRegistry
     /// The application's section of the file.
@@ -16,20 +18,25 @@ struct DialectChecks {
 
     /// The settings of the dialects; those with a problem are left out.
     var settings: DialectSettings {
-        DialectSettings(timeTracker: application.dialects.timetracker.flatMap(timeTracker))
+        DialectSettings(
+            immich: application.dialects.immich.flatMap(immich),
+            timeTracker: application.dialects.timetracker.flatMap(timeTracker))
     }
 
     private func timeTracker(_ section: TimeTrackerSection) -> TimeTrackerSettings? {
         guard let node = node["dialects"]?["timetracker"] else { return nil }
         checkRedirectURI(section, at: node)
-        if let lifetime = section.session.lifetime, lifetime > Self.longestUsual {
-            reader.warn(
-                "is longer than 400 days; a stolen token works as long",
-                at: node["session"]?.place(of: "lifetime") ?? node.place)
-        }
+        warnOfLongLifetime(section.session, at: node)
         guard let provider = provider(named: section.provider, at: node) else { return nil }
         return TimeTrackerSettings(
             provider: provider, redirectURI: section.redirectURI, renewal: section.session.renewal)
+    }
+
+    func warnOfLongLifetime(_ session: DialectSessionSection, at node: ConfigurationNode) {
+        guard let lifetime = session.lifetime, lifetime > Self.longestUsual else { return }
+        reader.warn(
+            "is longer than 400 days; a stolen token works as long",
+            at: node["session"]?.place(of: "lifetime") ?? node.place)
     }
 
     private func checkRedirectURI(_ section: TimeTrackerSection, at node: ConfigurationNode) {
@@ -49,7 +56,7 @@ struct DialectChecks {
     }
 
     /// The name of the provider at whose pages people sign in; `nil` after a problem was reported.
-    private func provider(named name: String?, at node: ConfigurationNode) -> String? {
+    func provider(named name: String?, at node: ConfigurationNode) -> String? {
         func refuse(_ reason: String) -> String? {
             reader.report(reason, at: node.place(of: "provider"))
             return nil

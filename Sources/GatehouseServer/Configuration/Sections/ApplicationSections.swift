@@ -67,6 +67,7 @@ extension Configuration.Application {
         policy.undoWindow = settings.linking.undoWindow
         policy.deletionGracePeriod = settings.deletion.gracePeriod
         policy.restoresOnSignIn = settings.deletion.restoreOnSignIn
+        policy.pin = settings.dialects.immich?.pin.value ?? PinRules()
         self.policy = policy
     }
 }

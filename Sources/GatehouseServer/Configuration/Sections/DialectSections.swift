@@ -5,9 +5,13 @@ internal import ProviderKit
 
 /// The dialects of an application in the file.
 struct DialectsSection: SettingsSection {
+    let immich: ImmichSection?
     let timetracker: TimeTrackerSection?
 
     static let settings = [
+        Setting(
+            "immich", .section(ImmichSection.self),
+            help: "The interface of the photo apps of Immich, below `/api` (docs/dialects.md)."),
         Setting(
             "timetracker", .section(TimeTrackerSection.self),
             help: "The interface of the time tracking apps, at `/auth/login` and beside it (docs/dialects.md).")

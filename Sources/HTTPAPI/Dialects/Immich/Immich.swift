@@ -1,24 +1,50 @@
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
+internal import OpenID
 internal import ProviderKit
 
 /// The REST shape of apps of Immich: those of its document, and the mobile app of immich-app/immich.
 ///
 /// `ImmichServer` answers what an app asks before anybody has signed in. `ImmichSignIn` signs in, and `ImmichAccount` and
 /// `ImmichPins` serve the account that is signed in. `ImmichEnvelope` writes refusals.
-enum Immich {
+enum Immich: Dialect {
     static let name = "immich"
+    static let bases = ["/.well-known/immich", "/api/auth/", "/api/oauth/", "/api/users/me", "/api/server/"]
+    static let credentials: [CredentialSource] = [
+        .authorization, .header(.immichUserToken), .header(.immichSessionToken),
+    ]
+    static let requestFields: [HTTPField.Name] = [.immichUserToken, .immichSessionToken, .deviceModel, .deviceType]
+
+    static func renewal(in settings: DialectSettings) -> Renewal? { settings.immich?.renewal }
+
+    static let writesError: ErrorWriter = { error, _, context in
+        if APIError(any: error) == nil { context.log.error("Request failed", metadata: ["error": "\(error)"]) }
+        let known = APIError(any: error) ?? APIError(.internal, "Something went wrong")
+        let settings = context.scope?.application.dialects.immich
+        let isHosted = settings?.provider?.hasSameBytes(as: OwnClient.hostedProvider) == true
+        let body = ImmichEnvelope(known, requestID: context.id, button: isHosted ? settings?.buttonText : nil)
+        return known.response(body, status: known.status)
+    }
 
     static func endpoints(_ operations: Operations) -> [Endpoint] {
-        ImmichServer.endpoints + ImmichSignIn(operations: operations).endpoints
+        let endpoints =
+            ImmichServer.endpoints + ImmichSignIn(operations: operations).endpoints
             + ImmichAccount(operations: operations).endpoints + ImmichPins(operations: operations.pins).endpoints
+        return endpoints.map { $0.spoken(in: self) }
     }
+
+    /// The longest stored name of a device, in bytes.
+    private static let longestDevice = 256
 
     /// What the app says about its device, as in "iPhone 14 Pro, iOS"; `nil` if it says nothing.
     static func device(in headers: HTTPFields) -> String? {
         let words = [HTTPField.Name.deviceModel, .deviceType].compactMap { headers[$0] }.filter { !$0.isEmpty }
-        return words.isEmpty ? nil : words.joined(separator: ", ")
+        guard !words.isEmpty else { return nil }
+        var device = words.joined(separator: ", ")
+        while device.utf8.count > longestDevice { device.unicodeScalars.removeLast() }
+        return device
     }
 }
 
@@ -36,7 +62,7 @@ extension IncomingRequest {
     /// - Throws: 404 if the application does not serve apps of Immich.
     var immich: ImmichSettings {
         get throws {
-            guard let settings = context.scope?.application.immich else { throw APIError.nothingHere }
+            guard let settings = context.scope?.application.dialects.immich else { throw APIError.nothingHere }
             return settings
         }
     }
@@ -46,17 +72,11 @@ extension OperationContext {
     /// - Throws: 404 if the application does not serve apps of Immich.
     var immich: ImmichSettings {
         get throws {
-            guard let settings = scope.application.immich else { throw APIError.nothingHere }
+            guard let settings = scope.application.dialects.immich else { throw APIError.nothingHere }
             return settings
         }
     }
 
     /// The provider whose id of the person apps show.
-    @Sendable static func immichProvider(_ context: OperationContext) -> String? {
-        context.scope.application.immich?.provider
-    }
-}
-
-extension ServedApplication {
-    var immich: ImmichSettings? { nil }
+    var immichProvider: String? { scope.application.dialects.immich?.provider }
 }

@@ -23,9 +23,9 @@ struct ImmichAccount {
                 returns: .json { ImmichValidity() }),
             changePassword(.put),
             changePassword(.post),
-            operations.sessions.logout.at(
+            operations.sessions.logoutHere.at(
                 .post, below: "/api", "/auth/logout", "Ends this session",
-                takes: RequestShape { _ in LogoutBody(refreshToken: nil, scope: .local) },
+                takes: .nothing,
                 returns: .json { ImmichLogout() }),
         ]
 

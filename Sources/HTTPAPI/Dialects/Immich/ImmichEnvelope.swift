@@ -1,6 +1,5 @@
 internal import Accounts
 internal import HTTPTypes
-internal import Hummingbird
 internal import ProviderKit
 
 /// A refusal in the words that apps of Immich show.
@@ -34,24 +33,18 @@ struct ImmichEnvelope: ResponsePayload {
         case .invalidToken where error.status == 400, .invalidState:
             "This sign-in is no longer valid. Please try again."
         case .invalidToken: "Invalid user token"
-        case .tokenTooOld: "Sign in again to do this."
         case .unverifiedIdentity: "Confirm your address first: a mail is on its way."
-        case .identityTemporarilyLocked, .rateLimited: "Too many tries. Please wait a moment."
-        case .providerDisabled, .unsupportedProvider: "This way of signing in is switched off."
         case .secondProofRequired: button.map { "This account needs another step. Use “\($0)”." } ?? error.message
         case .tooWeakPassword: [error.message, error.firstReason].compactMap(\.self).joined(separator: ": ")
-        case .overloaded, .providerUnavailable: "The server is busy. Please try again."
         case .wrongPIN: "Wrong PIN code"
         case .existingPIN: "User already has a PIN code"
         case .pinNotSet: "User does not have a PIN code"
         case .accountDeleted:
             [error.message, error.restoringUntil.map { "It can be restored until \($0)." }].compactMap(\.self)
                 .joined(separator: " ")
-        default: error.message
+        default: error.dialectMessage
         }
     }
-
-    var response: Response { .json(self, status: .init(code: status)) }
 }
 
 extension APIError {

@@ -1,4 +1,4 @@
-internal import Accounts
+package import Accounts
 internal import Foundation
 internal import HTTPTypes
 internal import ProviderKit

@@ -1,4 +1,5 @@
 internal import Accounts
+internal import HTTPTypes
 internal import ProviderKit
 
 /// What an app of Immich asks a server before anybody has signed in.
@@ -67,13 +68,13 @@ private struct ImmichConfig: ResponsePayload {
         Field("externalDomain", \.application.issuer)
         Field("isInitialized") { _ in true }
         Field("isOnboarded") { _ in true }
-        member("trashDays", .integer)
+        member("trashDays", Int.schema)
         // In whole days.
         Field("userDeleteDelay") { Int($0.application.policy.deletionGracePeriod.components.seconds / 86400) }
-        member("publicUsers", .boolean)
-        member("mapDarkStyleUrl", .string)
-        member("mapLightStyleUrl", .string)
-        member("maintenanceMode", .boolean)
+        member("publicUsers", Bool.schema)
+        member("mapDarkStyleUrl", String.schema)
+        member("mapLightStyleUrl", String.schema)
+        member("maintenanceMode", Bool.schema)
     }
 
     private static func member(_ name: String, _ schema: JSONSchema) -> Field<Self> {
@@ -105,6 +106,6 @@ private struct ImmichFeatures: ResponsePayload {
     }
 
     private static func member(_ name: String) -> Field<Self> {
-        Field(name, as: .boolean) { $0.settings.features[name] ?? .bool(false) }
+        Field(name, as: Bool.schema) { $0.settings.features[name] ?? .bool(false) }
     }
 }

@@ -10,6 +10,17 @@ package struct ImmichSettings: Sendable, Equatable {
         package init(major: Int, minor: Int, patch: Int) {
             (self.major, self.minor, self.patch) = (major, minor, patch)
         }
+
+        /// Reads three numbers with points between them; `nil` for anything else.
+        package init?(_ text: String) {
+            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+            let isNumber = parts.allSatisfy { part in
+                (1...6).contains(part.utf8.count) && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            }
+            let numbers = parts.compactMap { Int($0) }
+            guard isNumber, numbers.count == 3, parts.count == 3 else { return nil }
+            self.init(major: numbers[0], minor: numbers[1], patch: numbers[2])
+        }
     }
 
     /// The provider that the app's button opens: the name of a configured one, or `hosted`; `nil` for no button.
@@ -23,6 +34,9 @@ package struct ImmichSettings: Sendable, Equatable {
     /// Whether the app offers to sign in with a password.
     package var offersPasswords = true
     package var loginPageMessage = ""
+    /// How apps keep their sessions.
+    package var renewal = Renewal.bearer(
+        BearerLifetime(idle: .seconds(90 * 86400), lifetime: .seconds(400 * 86400)))
     /// Members of the answers about the server, besides those that Gatehouse determines.
     package var config: [String: JSONValue] = [:]
     package var features: [String: JSONValue] = [:]

@@ -1,0 +1,26 @@
+internal import HTTPAPI
+internal import ProviderKit
+
+extension DialectChecks {
+    func immich(_ section: ImmichSection) -> ImmichSettings? {
+        guard let node = node["dialects"]?["immich"] else { return nil }
+        if let uri = section.redirectURI {
+            let registered = application.redirectURIs.first { $0.uri.hasSameBytes(as: uri) }
+            if registered?.requiresPKCE != true {
+                reader.report(
+                    registered == nil
+                        ? "is not one of the application's redirectURIs"
+                        : "is registered without PKCE, which the app always uses",
+                    at: node.place(of: "redirectURI"))
+            }
+        }
+        warnOfLongLifetime(section.session, at: node)
+        var provider: String?
+        // Without a provider that has pages, the app only has no button.
+        if section.provider != nil || !providers.redirecting.isEmpty {
+            guard let name = self.provider(named: section.provider, at: node) else { return nil }
+            provider = name
+        }
+        return section.value(provider: provider, providers: providers, pages: name)
+    }
+}

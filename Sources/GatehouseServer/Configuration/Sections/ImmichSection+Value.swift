@@ -1,0 +1,27 @@
+internal import Accounts
+internal import HTTPAPI
+internal import OpenID
+internal import ProviderKit
+
+extension ImmichSection {
+    /// The settings of the dialect for an application that opens `provider`; `pages` is what its own pages are called.
+    func value(provider: String?, providers: ProviderRegistry, pages: String) -> ImmichSettings {
+        var settings = ImmichSettings()
+        settings.provider = provider
+        settings.providerName =
+            settings.provider.map { $0 == OwnClient.hostedProvider ? pages : providers.displayName(of: $0) } ?? ""
+        settings.redirectURI = redirectURI
+        settings.version = version.flatMap { ImmichSettings.Version($0) }
+        settings.offersPasswords = passwords
+        settings.loginPageMessage = loginPageMessage ?? ""
+        settings.renewal = session.renewal
+        settings.config = [
+            "trashDays": .integer(Int64(config.trashDays)), "publicUsers": .bool(config.publicUsers),
+            "mapDarkStyleUrl": .string(config.mapDarkStyleUrl ?? ""),
+            "mapLightStyleUrl": .string(config.mapLightStyleUrl ?? ""),
+            "maintenanceMode": .bool(config.maintenanceMode),
+        ]
+        settings.features = Dictionary(features.enabled.map { ($0, .bool(true)) }) { first, _ in first }
+        return settings
+    }
+}
