@@ -14,7 +14,7 @@ extension DialectChecks {
                     at: node.place(of: "redirectURI"))
             }
         }
-        warnOfLongLifetime(section.session, at: node)
+        if let session = section.session { warnOfLongLifetime(session, at: node) }
         var provider: String?
         // Without a provider that has pages, the app only has no button.
         if section.provider != nil || !providers.redirecting.isEmpty {

@@ -14,7 +14,7 @@ struct DialectsSection: SettingsSection {
             help: "The interface of the photo apps of Immich, below `/api` (docs/dialects.md)."),
         Setting(
             "timetracker", .section(TimeTrackerSection.self),
-            help: "The interface of the time tracking apps, at `/auth/login` and beside it (docs/dialects.md).")
+            help: "The interface of the time tracking apps, at `/auth/login` and beside it (docs/dialects.md)."),
     ]
 }
 

@@ -14,7 +14,7 @@ extension ImmichSection {
         settings.version = version.flatMap { ImmichSettings.Version($0) }
         settings.offersPasswords = passwords
         settings.loginPageMessage = loginPageMessage ?? ""
-        settings.renewal = session.renewal
+        if let session { settings.renewal = session.renewal }
         settings.config = [
             "trashDays": .integer(Int64(config.trashDays)), "publicUsers": .bool(config.publicUsers),
             "mapDarkStyleUrl": .string(config.mapDarkStyleUrl ?? ""),

@@ -8,7 +8,7 @@ struct ImmichSection: SettingsSection {
     let redirectURI: String?
     let version: String?
     let passwords: Bool
-    let session: DialectSessionSection
+    let session: DialectSessionSection?
     let loginPageMessage: String?
     let config: Config
     let features: Features
@@ -32,8 +32,11 @@ struct ImmichSection: SettingsSection {
                 """),
         Setting("passwords", .flag, default: "true", help: "Whether apps may sign in with a password."),
         Setting(
-            "session", .section(DialectSessionSection.self), default: ["idle": "90d", "lifetime": "400d"],
-            help: "How long people stay signed in: with `idle` and `lifetime`, or until the access token ends."),
+            "session", .section(DialectSessionSection.self),
+            help: """
+                How long people stay signed in: with `idle` and `lifetime`, or until the access token ends (`access`). \
+                Default: 90d without use, 400d at most.
+                """),
         Setting("loginPageMessage", .text, help: "A text on the app's page to sign in."),
         Setting("config", .section(Config.self), default: [:], help: "What apps are told about the back end."),
         Setting("features", .section(Features.self), default: [:], help: "What the back end can do."),

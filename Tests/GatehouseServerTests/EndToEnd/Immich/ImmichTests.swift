@@ -70,7 +70,10 @@ struct ImmichTests {
             let left = try await app.call(.POST, "/auth/logout", [:], token: login.accessToken)
             #expect(left.status == 200)
             #expect(left.text == #"{"successful":true,"redirectUri":"/auth/login?autoLaunch=0"}"#)
-            for (method, path) in [(HTTPMethod.GET, "/users/me"), (.POST, "/auth/logout"), (.POST, "/auth/validateToken")] {
+            let calls: [(HTTPMethod, String)] = [
+                (.GET, "/users/me"), (.POST, "/auth/logout"), (.POST, "/auth/validateToken"),
+            ]
+            for (method, path) in calls {
                 let dead = try await app.call(method, path, token: login.accessToken)
                 expectImmich(dead, 401, "INVALID_TOKEN", "Invalid user token", path)
             }
