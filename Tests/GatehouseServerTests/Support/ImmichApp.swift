@@ -94,7 +94,7 @@ func expectImmich(
         415: "Unsupported Media Type", 429: "Too Many Requests", 503: "Service Unavailable",
     ]
     let expected: JSONValue = [
-        "message": .string(message), "error": .string(reasons[status] ?? ""), "statusCode": .number(Double(status)),
+        "message": .string(message), "error": .string(reasons[status] ?? ""), "statusCode": .integer(Int64(status)),
         "correlationId": .string(answer.headers.first(name: "x-request-id") ?? ""), "code": .string(code),
     ]
     #expect(answer.status == status, "\(about): \(answer.text)", sourceLocation: sourceLocation)

@@ -1,5 +1,7 @@
 import Accounts
 import Foundation
+import Postgres
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer

@@ -12,10 +12,17 @@ internal import ProviderKit
 enum Immich: Dialect {
     static let name = "immich"
     static let bases = ["/.well-known/immich", "/api/auth/", "/api/oauth/", "/api/users/me", "/api/server/"]
+    /// The back end serves its own calls below `/api/server/` and `/api/users/`.
+    static let proxiedPaths = [
+        "/.well-known/immich", "/api/auth/*", "/api/oauth/*", "/api/users/me", "/api/server/ping",
+        "/api/server/version", "/api/server/config", "/api/server/features",
+    ]
     static let credentials: [CredentialSource] = [
         .authorization, .header(.immichUserToken), .header(.immichSessionToken),
     ]
     static let requestFields: [HTTPField.Name] = [.immichUserToken, .immichSessionToken, .deviceModel, .deviceType]
+
+    static let errorSchema = ImmichEnvelope.schema
 
     static func renewal(in settings: DialectSettings) -> Renewal? { settings.immich?.renewal }
 

@@ -11,10 +11,19 @@ struct ImmichEnvelope: ResponsePayload {
 
     static let fields = ResponseFields<Self>("ImmichError") {
         Field("message", \.message)
-        Field("error") { HTTPResponse.Status(code: $0.status).reasonPhrase }
+        Field("error", \.reason)
         Field("statusCode", \.status)
         Field("correlationId", \.requestID)
         Field("code", as: .enumeration(ErrorCode.allCases.map(\.rawValue)), \.code.rawValue)
+    }
+
+    /// The words of the status (RFC 9110, 15), which a status made of a number does not have.
+    private var reason: String {
+        let known: [HTTPResponse.Status] = [
+            .badRequest, .unauthorized, .forbidden, .notFound, .methodNotAllowed, .conflict, .contentTooLarge,
+            .uriTooLong, .unsupportedMediaType, .tooManyRequests, .internalServerError, .serviceUnavailable,
+        ]
+        return known.first { $0.code == status }?.reasonPhrase ?? ""
     }
 
     /// The refusal of a way of signing in that the application does not offer to apps.
@@ -33,21 +42,11 @@ struct ImmichEnvelope: ResponsePayload {
         case .invalidToken where error.status == 400, .invalidState:
             "This sign-in is no longer valid. Please try again."
         case .invalidToken: "Invalid user token"
-        case .unverifiedIdentity: "Confirm your address first: a mail is on its way."
         case .secondProofRequired: button.map { "This account needs another step. Use “\($0)”." } ?? error.message
-        case .tooWeakPassword: [error.message, error.firstReason].compactMap(\.self).joined(separator: ": ")
         case .wrongPIN: "Wrong PIN code"
         case .existingPIN: "User already has a PIN code"
         case .pinNotSet: "User does not have a PIN code"
-        case .accountDeleted:
-            [error.message, error.restoringUntil.map { "It can be restored until \($0)." }].compactMap(\.self)
-                .joined(separator: " ")
         default: error.dialectMessage
         }
     }
-}
-
-extension APIError {
-    fileprivate var firstReason: String? { details?["reasons"]?.array?.first?.string }
-    fileprivate var restoringUntil: String? { details?["purgeAfter"]?.string }
 }

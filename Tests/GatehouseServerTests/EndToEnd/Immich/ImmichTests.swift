@@ -33,7 +33,7 @@ struct ImmichTests {
             """
         try await ImmichApp.with(application: application, providers: "") { server, app in
             let config = try await app.call(.GET, "/server/config")
-            #expect(config["trashDays"] == .number(7) && config["loginPageMessage"] == "Hello")
+            #expect(config["trashDays"] == .integer(7) && config["loginPageMessage"] == "Hello")
             let features = try await app.call(.GET, "/server/features")
             #expect(features["trash"] == true && features["passwordLogin"] == false && features["oauth"] == false)
             let version = try await app.call(.GET, "/server/version")

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer
@@ -44,7 +45,7 @@ struct PinCodeTests {
             #expect(try await person.guess("1234") == .wrongPIN)
 
             try await person.unlock("987654")
-            let changed = try await APIClient(server).post(
+            let changed = try await APIClient(server).put(
                 "/auth/change-password", ["password": .string(APIClient.otherPassword)],
                 bearer: person.person.accessToken)
             #expect(changed.status == 204, "\(changed.text)")
