@@ -14,6 +14,19 @@ extension Row {
             limits: [.rawArgon2(.standard, seconds: 6)], processes: stage.processes)
     }
 
+    /// Measures sign-ins through a dialect, whose limit is the same sign-in through version 1 of the API.
+    static func dialectSignIn(on stage: Stage) throws -> Row {
+        let bodies = stage.people(of: stage.rs256).map(\.signInBody)
+        func contender(_ name: String, path: String) throws -> Contender {
+            let load = try stage.wrk(.post, connections: Stage.signInConnections, lines: bodies)
+            return .wrk(load, at: stage.gatehouse.url(path), name: name, seconds: 6)
+        }
+        return Row(
+            name: "password sign-in through a dialect", aim: 0.97,
+            gatehouse: try contender("Gatehouse", path: "/api/auth/login"),
+            limits: [try contender("Gatehouse, version 1", path: "/api/v1/auth/login")], processes: stage.processes)
+    }
+
     /// Measures first sign-ins.
     ///
     /// Each person signs in once, because more tokens are made than the run uses.

@@ -3,6 +3,7 @@ import ArgumentParser
 /// The names of measurements on the command line.
 enum RowName: String, CaseIterable, ExpressibleByArgument {
     case signIn = "sign-in"
+    case dialectSignIn = "dialect-sign-in"
     case tokenSignIn = "token-sign-in"
     case anonymous
     case link
@@ -27,6 +28,7 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
     func rows(on stage: Stage) throws -> [Row] {
         switch self {
         case .signIn: [try .signIn(on: stage)]
+        case .dialectSignIn: [try .dialectSignIn(on: stage)]
         case .tokenSignIn: [try .tokenSignIn(on: stage)]
         case .anonymous: [try .anonymous(on: stage)]
         case .link:
@@ -62,9 +64,8 @@ enum RowName: String, CaseIterable, ExpressibleByArgument {
         case .start: [.start(on: stage)]
         case .revocation: [.revocation(on: stage)]
         case .erasure: [.erasure(on: stage, people: quick ? 1000 : 10_000)]
-        case .signIn, .tokenSignIn, .anonymous, .link, .unlink, .merge, .refresh, .me, .keys, .providers, .authorize,
-            .code,
-            .clientRefresh, .userInfo, .introspection:
+        case .signIn, .dialectSignIn, .tokenSignIn, .anonymous, .link, .unlink, .merge, .refresh, .me, .keys,
+            .providers, .authorize, .code, .clientRefresh, .userInfo, .introspection:
             []
         }
     }

@@ -99,6 +99,7 @@ struct Stage: Sendable {
         applications:
           rs256:
             providers: { email: { enabled: true } }
+            dialects: { immich: { version: "1.119.0" } }
           es256:
             tokens: { algorithm: ES256 }
             linking: { maximumIdentities: 1000 }
