@@ -21,6 +21,7 @@ enum ServerError: Error, CustomStringConvertible {
     /// `by` has the names of the services that have not acknowledged.
     case unacknowledged(UUID, by: [String], isErased: Bool)
     case auditBroken(AuditFault)
+    case differentDialect(String, differing: Int, of: Int)
     case development(String)
     case interrupted
 
@@ -47,6 +48,8 @@ enum ServerError: Error, CustomStringConvertible {
             "account \(uid.uuidString.lowercased()) \(isErased ? "is erased" : "is not erased yet"), not acknowledged by: "
                 + names.joined(separator: ", ")
         case .auditBroken(let fault): "the audit is not what was sealed: \(fault)"
+        case .differentDialect(let name, let differing, let count):
+            "the apps of \(name) would not understand \(differing) of \(count) answers"
         case .development(let reason): reason
         case .interrupted: "stopped by a signal; run the command again to go on"
         }

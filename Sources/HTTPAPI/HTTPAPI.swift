@@ -23,6 +23,7 @@ package struct HTTPAPI: Sendable {
     private let services: EndpointResponder.Services
     private let site: LiveSite
     private let metrics: RequestMetrics
+    private let dialectMetrics = DialectMetrics()
 
     /// Creates the interface; if `inbox` is set, `/dev/inbox` shows its messages.
     package init(
@@ -52,13 +53,15 @@ package struct HTTPAPI: Sendable {
             + AccountPageRoutes(operations: accounts).endpoints
             + QRRoutes(operations: scans).endpoints + BlitzQRRoutes(operations: scans).endpoints
             + ServerRoutes(
-                keys: keys, health: health, metrics: metrics, gauges: gauges + oauth.gauges + openID.handoffGauges
+                keys: keys, health: health, metrics: metrics,
+                gauges: gauges + oauth.gauges + openID.handoffGauges + dialectMetrics.gauges
             ).endpoints
         let start = inbox.map { _ in
             StartOperations(guests: openID.guestVisits, signIn: operations.providers.guestSignIn(of: installed))
         }
         let dialects = Self.dialects.flatMap { dialect in
-            let endpoints = dialect.endpoints(operations)
+            let own = dialect.endpoints(operations)
+            let endpoints = own.map { $0.sharingLimits(of: documented + own) }
             return endpoints + [.document(of: endpoints, in: dialect)]
         }
         endpoints =
@@ -74,6 +77,7 @@ package struct HTTPAPI: Sendable {
     package func responder() -> APIResponder {
         let table = RouteTable(endpoints: endpoints, services: services)
         return APIResponder(
-            site: site, router: table.router(), exceptions: table.exceptions, metrics: metrics)
+            site: site, router: table.router(), exceptions: table.exceptions, metrics: metrics,
+            dialectMetrics: dialectMetrics)
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import HTTPAPI
 
 /// `gatehouse config`.
 struct ConfigurationCommand: ParsableCommand {
@@ -12,11 +13,26 @@ struct ConfigurationCommand: ParsableCommand {
 
         @OptionGroup var options: ConfigurationOptions
 
+        /// The pages of the OpenID provider, which `provider: hosted` opens, and what they refer to.
+        private static let pages = [
+            "/signin*", "/signup", "/account*", "/qr", "/device", "/oauth/*", "/verify-email", "/reset-password",
+            "/.well-known/*",
+        ]
+
         func run(installed: InstalledProviders) throws {
             let (path, configuration) = try options.load(installed: installed)
             for warning in configuration.warnings { print("warning: \(warning)") }
             let names = configuration.applications.map(\.name).joined(separator: ", ")
             print("\(path) is fine: \(configuration.applications.count) application(s): \(names)")
+            for application in configuration.applications { printPaths(of: application) }
+        }
+
+        /// Prints the paths that a proxy before the back ends of a dialect's apps has to pass on.
+        private func printPaths(of application: Configuration.Application) {
+            for (dialect, paths) in HTTPAPI.proxiedPaths(for: application.dialects) {
+                let pages = application.dialects.usesOwnPages(in: dialect) ? Self.pages : []
+                print("\(application.name), \(dialect): pass on \((paths + pages).joined(separator: " "))")
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ struct RootCommand: ParsableCommand {
         subcommands: [
             ServeCommand.self, DevelopmentCommand.self, MigrateCommand.self, DistributeCommand.self,
             ConfigurationCommand.self, KeysCommand.self, AccountCommand.self, ClientCommand.self, OpenIDCommand.self,
-            ExplainCommand.self, PurgeCommand.self, AuditCommand.self, PrivacyRecordCommand.self,
+            DialectCommand.self, ExplainCommand.self, PurgeCommand.self, AuditCommand.self, PrivacyRecordCommand.self,
         ])
 }
 

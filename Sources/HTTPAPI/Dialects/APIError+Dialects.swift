@@ -1,9 +1,17 @@
 internal import Hummingbird
+internal import ProviderKit
 
 extension APIError {
     /// The text that apps of dialects show to people.
     var dialectMessage: String {
         switch code {
+        case .unverifiedIdentity: "Confirm your address first: a mail is on its way."
+        case .tooWeakPassword:
+            [message, details?["reasons"]?.array?.first?.string].compactMap(\.self).joined(separator: ": ")
+        case .accountDeleted:
+            // The token that restores the account is left out.
+            [message, details?["purgeAfter"]?.string.map { "It can be restored until \($0)." }].compactMap(\.self)
+                .joined(separator: " ")
         case .tokenTooOld: "Sign in again to do this."
         case .identityTemporarilyLocked, .rateLimited: "Too many tries. Please wait a moment."
         case .providerDisabled, .unsupportedProvider: "This way of signing in is switched off."

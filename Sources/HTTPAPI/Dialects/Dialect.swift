@@ -9,14 +9,18 @@ internal import ProviderKit
 protocol Dialect: Sendable {
     /// The key below `applications.*.dialects`, and the name in the audit.
     static var name: String { get }
-    /// The beginnings of its paths; unknown paths below them are 404 in the dialect's form.
+    /// Its paths; one that ends with `/` contains all paths below it, where unknown ones are 404 in the dialect's form.
     static var bases: [String] { get }
+    /// The paths that a proxy before the apps' own back end has to pass on; `*` stands for any end.
+    static var proxiedPaths: [String] { get }
     /// Where requests may have their token.
     static var credentials: [CredentialSource] { get }
     /// The header fields that its clients send from browsers, besides those of version 1 of the API.
     static var requestFields: [HTTPField.Name] { get }
     /// Writes an error at a path below `bases` that no endpoint serves.
     static var writesError: ErrorWriter { get }
+    /// The schema of the body that `writesError` writes.
+    static var errorSchema: JSONSchema { get }
     /// How a session of its clients is kept; `nil` where the dialect is off.
     static func renewal(in settings: DialectSettings) -> Renewal?
     /// What its client says about its device in fields of its own; `nil` if it says nothing.
@@ -26,6 +30,12 @@ protocol Dialect: Sendable {
 
 extension Dialect {
     static func device(in headers: HTTPFields) -> String? { nil }
+    static var proxiedPaths: [String] { bases.map { $0.hasSuffix("/") ? $0 + "*" : $0 } }
+
+    /// Whether a path, without an application's prefix, is one of the dialect's paths.
+    static func owns(_ path: String) -> Bool {
+        bases.contains { $0.hasSuffix("/") ? path.hasPrefix($0) : path.hasSameBytes(as: $0) }
+    }
 
     /// Whether an application has the dialect; `nil` stands for a request whose application is unknown.
     static func isOn(in scope: RequestScope?) -> Bool {
@@ -37,6 +47,11 @@ extension HTTPAPI {
     /// All dialects; each is off unless an application names it.
     static let dialects: [any Dialect.Type] = [Immich.self, TimeTracker.self]
 
+    /// The names of the dialects that settings turn on, and the paths that a proxy has to pass on for each.
+    package static func proxiedPaths(for settings: DialectSettings) -> [(dialect: String, paths: [String])] {
+        dialects.filter { $0.renewal(in: settings) != nil }.map { ($0.name, $0.proxiedPaths + [base + "/*"]) }
+    }
+
     /// The header fields that clients of the application's dialects send from browsers.
     static func requestFields(in scope: RequestScope) -> [String] {
         dialects.filter { $0.isOn(in: scope) }.flatMap { $0.requestFields.map(\.rawName) }
@@ -45,13 +60,17 @@ extension HTTPAPI {
 
 extension Endpoint {
     /// Returns the endpoint as one of a dialect.
-    ///
-    /// Its calls count toward the limit `general` together with those of the endpoint at `path` of version 1 of the
-    /// API, so that a client cannot double the limit by alternating between the two.
-    func spoken(in dialect: any Dialect.Type, countedAs path: String? = nil) -> Endpoint {
+    func spoken(in dialect: any Dialect.Type) -> Endpoint {
         var endpoint = self
         endpoint.dialect = dialect
-        if let path { endpoint.route = "\(method.rawValue) \(base)\(path)" }
+        return endpoint
+    }
+
+    /// Returns the endpoint with calls that count toward the limit `general` together with those of the first of
+    /// `endpoints` that serves the same operation, so that a client cannot multiply the limit by alternating.
+    func sharingLimits(of endpoints: [Endpoint]) -> Endpoint {
+        var endpoint = self
+        endpoint.route = endpoints.first { $0.guards.name == guards.name }?.route ?? route
         return endpoint
     }
 }

@@ -1,4 +1,6 @@
 package import Accounts
+internal import OpenID
+internal import ProviderKit
 
 /// The dialects of an application with their settings; `nil` for one that is off.
 package struct DialectSettings: Sendable, Equatable {
@@ -7,6 +9,12 @@ package struct DialectSettings: Sendable, Equatable {
 
     package init(immich: ImmichSettings? = nil, timeTracker: TimeTrackerSettings? = nil) {
         (self.immich, self.timeTracker) = (immich, timeTracker)
+    }
+
+    /// Whether the apps of a dialect, by its name, sign people in at the application's own pages.
+    package func usesOwnPages(in dialect: String) -> Bool {
+        let provider = dialect == Immich.name ? immich?.provider : timeTracker?.provider
+        return provider?.hasSameBytes(as: OwnClient.hostedProvider) == true
     }
 }
 

@@ -15,6 +15,7 @@ package struct APIResponder: HTTPResponder {
     private let site: LiveSite
     private let router: RouterResponder<APIRequestContext>
     private let metrics: RequestMetrics
+    private let dialectMetrics: DialectMetrics
     /// The endpoints that differ in errors, callers or applications from those of the API, by path.
     private let exceptions: [String: Endpoint]
     /// Those whose paths have parameters.
@@ -24,9 +25,10 @@ package struct APIResponder: HTTPResponder {
 
     init(
         site: LiveSite, router: RouterResponder<APIRequestContext>, exceptions: [String: Endpoint],
-        metrics: RequestMetrics
+        metrics: RequestMetrics, dialectMetrics: DialectMetrics
     ) {
         self.exceptions = exceptions
+        self.dialectMetrics = dialectMetrics
         patterns = exceptions.values.filter { $0.path.contains("{") }
         self.site = site
         self.router = router
@@ -93,14 +95,20 @@ package struct APIResponder: HTTPResponder {
     /// The writer of errors in another form than the API's: that of the endpoint, or of the dialect that a path without
     /// an endpoint belongs to.
     private func errorWriter(for request: Request, context: APIRequestContext) -> ErrorWriter? {
-        if let endpoint = exception(for: request, context: context) {
-            guard endpoint.isServed(in: context.scope) || endpoint.dialect == nil else { return nil }
-            return endpoint.writesError ?? endpoint.dialect?.writesError
-        }
+        let endpoint = exception(for: request, context: context)
+        let dialect = dialect(of: endpoint, request: request, context: context)
+        if endpoint?.dialect != nil, dialect == nil { return nil }
+        return endpoint?.writesError ?? dialect?.writesError
+    }
+
+    /// The dialect of an endpoint, or of a path without one; `nil` if the application does not have it.
+    private func dialect(
+        of endpoint: @autoclosure () -> Endpoint?, request: Request, context: APIRequestContext
+    ) -> (any Dialect.Type)? {
+        guard let scope = context.scope, scope.application.hasDialects else { return nil }
+        if let endpoint = endpoint() { return endpoint.dialect.flatMap { $0.isOn(in: scope) ? $0 : nil } }
         let path = ApplicationLookup.ownPath(of: request)
-        return HTTPAPI.dialects.first { dialect in
-            dialect.isOn(in: context.scope) && dialect.bases.contains { path.hasPrefix($0) }
-        }?.writesError
+        return HTTPAPI.dialects.first { $0.isOn(in: scope) && $0.owns(path) }
     }
 
     /// Requires exactly one `Host`, of limited length and in visible ASCII (RFC 9112, 3.2).
@@ -161,7 +169,10 @@ package struct APIResponder: HTTPResponder {
 
     private func response(to error: any Error, request: Request, context: APIRequestContext) -> Response {
         let write = errorWriter(for: request, context: context)
-        if let response = write?(error, request, context) { return response }
+        if let response = write?(error, request, context) {
+            if error.isOverload { overload.note(error, in: context.log) }
+            return response
+        }
         if let known = APIError(any: error) {
             if error.isOverload {
                 overload.note(error, in: context.log)
@@ -188,6 +199,11 @@ package struct APIResponder: HTTPResponder {
         let route = context.endpointPath ?? "none"
         metrics.record(
             method: request.method.rawValue, route: route, status: response.status.code, duration: duration)
+        if let dialect = dialect(
+            of: exception(for: request, context: context), request: request, context: context)
+        {
+            dialectMetrics.count(dialect, route: route, status: response.status.code)
+        }
         guard context.logger.logLevel <= .debug else { return }
         context.log.debug(
             "Request",

@@ -16,6 +16,7 @@ package final class ServedApplication: Sendable {
     /// The issuer at the application's own URL; `nil` if the application is not an OpenID provider.
     package let openID: Issuer?
     package let dialects: DialectSettings
+    let hasDialects: Bool
     /// All issuers, with their metadata, which is encoded once.
     private let issuers: [Issuer.Place: (issuer: Issuer, metadata: [UInt8])]
     /// The body of the response to `GET /auth/providers`, encoded once.
@@ -29,6 +30,7 @@ package final class ServedApplication: Sendable {
         self.origins = origins
         self.recipients = recipients
         self.dialects = dialects
+        hasDialects = dialects != DialectSettings()
         let issuers = openID.map { settings in
             settings.places.map { Issuer(application: application, settings: settings, at: $0) }
         }

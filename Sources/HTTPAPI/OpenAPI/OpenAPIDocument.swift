@@ -9,8 +9,10 @@ struct OpenAPIDocument: Sendable {
     let version: String
     /// The base URL of the operations' paths, absolute or relative to the document's URL.
     let server: String
-    /// The schema of every error's body, which must contain the error code at `error.code`.
+    /// The schema of every error's body.
     let errorEnvelope: JSONSchema
+    /// Whether the error code is at `error.code` of that body, where each operation lists its codes.
+    var namesErrorCodes = true
     let operations: [OperationDescription]
 
     /// - Throws: `OpenAPIError` if two operations have the same identifier.
@@ -43,7 +45,8 @@ struct OpenAPIDocument: Sendable {
     ])
 
     private func paths(_ components: ComponentSchemas) throws -> [String: JSONValue] {
-        let writer = OperationWriter(components: components, errorEnvelope: errorEnvelope)
+        let writer = OperationWriter(
+            components: components, errorEnvelope: errorEnvelope, namesErrorCodes: namesErrorCodes)
         var paths: [String: [String: JSONValue]] = [:]
         var identifiers: Set<String> = []
         for operation in operations {
@@ -85,6 +88,8 @@ struct OperationDescription: Sendable {
     var request = TakenRequest()
     let responses: [ReturnedResponse]
     var errors: [ErrorCode] = []
+    /// The status of an error.
+    var status: @Sendable (ErrorCode) -> Int = { $0.status }
 
     /// A parameter of the query or a field of the form; path parameters are derived from `path`.
     struct Parameter: Sendable {

@@ -5,6 +5,7 @@ internal import ProviderKit
 struct OperationWriter {
     let components: ComponentSchemas
     let errorEnvelope: JSONSchema
+    let namesErrorCodes: Bool
 
     func json(of operation: OperationDescription) -> JSONValue {
         var json: [String: JSONValue] = [
@@ -70,7 +71,7 @@ struct OperationWriter {
 extension OperationWriter {
     private func responses(of operation: OperationDescription) -> [String: JSONValue] {
         let responses = Dictionary(grouping: operation.responses, by: \.status.code)
-        let errors = Dictionary(grouping: operation.errors, by: \.status)
+        let errors = Dictionary(grouping: operation.errors, by: operation.status)
         return Set(responses.keys).union(errors.keys).reduce(into: [:]) { written, status in
             written[String(status)] = response(
                 status: status, responses: responses[status] ?? [], errors: errors[status] ?? [], of: operation)
@@ -115,6 +116,7 @@ extension OperationWriter {
 
     /// The schema of an error's body, restricted to the codes of this operation.
     private func envelope(of errors: [ErrorCode], codes: [String]) -> JSONValue {
+        guard namesErrorCodes else { return components.json(of: errorEnvelope) }
         var code = JSONSchema.object(["code": .enumeration(codes)], required: [])
         code.properties["details"] = details(of: errors)
         return .object([

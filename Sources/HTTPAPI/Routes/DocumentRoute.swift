@@ -8,17 +8,21 @@ private actor Document {
     private let title: String
     /// Relative to the document's URL, so that it is right with and without an application's prefix.
     private let server: String
+    private let dialect: (any Dialect.Type)?
     private var written: [UInt8]?
 
-    init(of endpoints: [Endpoint], title: String, server: String) {
-        (self.endpoints, self.title, self.server) = (endpoints, title, server)
+    init(of endpoints: [Endpoint], in dialect: (any Dialect.Type)? = nil) {
+        (self.endpoints, self.dialect) = (endpoints, dialect)
+        title = dialect.map { "Gatehouse: \($0.name)" } ?? "Gatehouse"
+        server = dialect == nil ? "." : ".."
     }
 
     /// - Throws: `OpenAPIError` if two declarations have the same identifier.
     func json() throws -> [UInt8] {
         if let written { return written }
         let json = try OpenAPIDocument(
-            title: title, version: HTTPAPI.version, server: server, errorEnvelope: ErrorPayload.schema,
+            title: title, version: HTTPAPI.version, server: server,
+            errorEnvelope: dialect?.errorSchema ?? ErrorPayload.schema, namesErrorCodes: dialect == nil,
             operations: endpoints.map(\.operation)
         ).json()
         written = json
@@ -29,7 +33,7 @@ private actor Document {
 extension Endpoint {
     /// Serves `/openapi.json`, generated from the declared endpoints.
     static func document(of endpoints: [Endpoint]) -> Endpoint {
-        let document = Document(of: endpoints, title: "Gatehouse", server: ".")
+        let document = Document(of: endpoints)
         return .open("/openapi.json", "This interface, as an OpenAPI document") { _ in
             .bytes(try await document.json(), type: "application/json")
         }
@@ -37,7 +41,7 @@ extension Endpoint {
 
     /// Serves `/openapi/NAME.json` where the dialect is on.
     static func document(of endpoints: [Endpoint], in dialect: any Dialect.Type) -> Endpoint {
-        let document = Document(of: endpoints, title: "Gatehouse: \(dialect.name)", server: "..")
+        let document = Document(of: endpoints, in: dialect)
         return Endpoint.open(
             "/openapi/\(dialect.name).json", "The dialect, as an OpenAPI document",
             takes: TakenRequest(isForBrowsers: true)
@@ -50,7 +54,23 @@ extension Endpoint {
         OperationDescription(
             method: method.rawValue, path: path, summary: summary,
             tag: dialect?.name ?? (isOfAPI ? "accounts" : "server"),
-            access: guards.access, request: takes, responses: returns, errors: documentedErrors)
+            access: guards.access, request: takes, responses: returns, errors: documentedErrors,
+            status: errorStatus)
+    }
+
+    /// The status of an error: apps of dialects sign people out at any 401, so there only a token has it.
+    private var errorStatus: @Sendable (ErrorCode) -> Int {
+        guard dialect != nil else { return { $0.status } }
+        // Only operations that take the code of a redirect flow can refuse its state.
+        let takesCode = guards.access == .open && guards.errors.contains(.invalidState)
+        let takesBearer = guards.access != .open
+        return { code in
+            switch code {
+            case .invalidToken where takesCode: 400
+            case .invalidCredentials where takesBearer: 400
+            default: code.status
+            }
+        }
     }
 
     private var isOfAPI: Bool { path.hasPrefix(base) }
@@ -60,7 +80,7 @@ extension Endpoint {
         // Other errors of such a route are among its responses.
         guard writesError == nil else { return [.unknownApplication, .notFound] }
         var all = guards.errors + [.invalidParameter, .httpsRequired, .unknownApplication, .overloaded, .internal]
-        if isOfAPI { all.append(.unauthorizedRequestOrigin) }
+        if isOfAPI || dialect != nil { all.append(.unauthorizedRequestOrigin) }
         if takes.form != nil { all += [.missingParameter, .payloadTooLarge, .unsupportedMediaType] }
         if guards.access != .open { all += [.invalidToken, .insufficientScope] }
         if guards.access.needsRecency != nil { all.append(.tokenTooOld) }

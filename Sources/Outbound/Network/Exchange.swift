@@ -28,6 +28,12 @@ struct Exchange: Sendable {
         try await within(limits.deadline) { try await follow(request, to: url) }
     }
 
+    /// Sends the request without following redirects.
+    /// - Throws: as `run` does.
+    func once(_ request: FetchRequest, to url: UpstreamURL) async throws -> FetchResponse {
+        try await within(limits.deadline) { try await send(outgoing(request, to: url), to: url, read) }
+    }
+
     /// Sends the request once, on its own connection, and returns the status of the response.
     ///
     /// After the status has arrived, failures in the rest of the response are ignored: it is read only so that the

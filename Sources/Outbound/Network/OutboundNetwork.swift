@@ -62,6 +62,15 @@ package final class OutboundNetwork: Sendable {
         OutboundPoster(exchange: exchange(allowsPrivateHosts: allowsPrivateHosts))
     }
 
+    /// Sends one request for a command, whose administrator has named the URL: also to private hosts and without TLS.
+    ///
+    /// Redirects are not followed.
+    /// - Throws: `OutboundFailure`.
+    package func send(_ request: FetchRequest) async throws -> FetchResponse {
+        let exchange = exchange(allowsPrivateHosts: true)
+        return try await exchange.once(request, to: exchange.destination(of: request))
+    }
+
     private func exchange(allowsPrivateHosts: Bool) -> Exchange {
         Exchange(resolver: resolver, clients: clients, limits: limits, allowsPrivateHosts: allowsPrivateHosts)
     }

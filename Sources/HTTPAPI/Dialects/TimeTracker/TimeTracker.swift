@@ -13,6 +13,7 @@ enum TimeTracker: Dialect {
     static let credentials = [CredentialSource.authorization]
     static let requestFields: [HTTPField.Name] = []
     static let writesError = TimeTrackerCall.other.writesError
+    static let errorSchema = TimeTrackerError.schema
 
     static func renewal(in settings: DialectSettings) -> Renewal? { settings.timeTracker?.renewal }
 
@@ -26,7 +27,7 @@ enum TimeTracker: Dialect {
                 .post, below: "", "/auth/token", "Opens a session with the code that the redirect ended with",
                 takes: .json(TimeTrackerCode.self) { code, _ in try code.body },
                 returns: .timeTracker(.token, TimeTrackerSession.init)
-            ).spoken(in: self, countedAs: "/auth/token"),
+            ).spoken(in: self),
             operations.accounts.showWithProfile.at(
                 .get, below: "", "/auth/me", "The account that is signed in", takes: .nothing,
                 returns: .timeTracker(.me) { TimeTrackerUser(user: $0.user, profile: $0.profile) }

@@ -1,0 +1,60 @@
+import Foundation
+import GatehouseTesting
+import Migrations
+import Testing
+
+/// `gatehouse dialect check`, and the paths that `gatehouse config check` prints.
+struct DialectCommandTests {
+    private static let application = """
+        openid: {}
+        redirectURIs: [{ uri: "\(TimeTrackerApp.redirectURI)", pkce: false }, "\(ImmichApp.redirectURI)"]
+        dialects:
+          timetracker: { provider: hosted }
+          immich: { provider: hosted, version: "1.119.0", redirectURI: "\(ImmichApp.redirectURI)" }
+        """
+
+    @Test func `a server whose dialects are on is like the apps expect`() async throws {
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        try await ProcessDirectory.with { directory in
+            var file = ServerFile(database: database)
+            file.application = Self.application
+            try await file.serve(in: directory) { _, client in
+                for dialect in ["timetracker", "immich"] {
+                    let outcome = try await GatehouseProcess.run(
+                        ["dialect", "check", dialect, "--url", client.url + "/"], in: directory)
+                    #expect(outcome.status == 0, "\(outcome.output) \(outcome.errorLines)")
+                    let lines = outcome.output.split(separator: "\n")
+                    #expect(lines.count >= 6 && lines.allSatisfy { $0.hasSuffix("  ok") }, "\(outcome.output)")
+                }
+            }
+        }
+    }
+
+    @Test func `what differs is listed, and the command fails`() async throws {
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        try await ProcessDirectory.with { directory in
+            try await ServerFile(database: database).serve(in: directory) { _, client in
+                let outcome = try await GatehouseProcess.run(
+                    ["dialect", "check", "timetracker", "--url", client.url], in: directory)
+                #expect(outcome.status == 1)
+                #expect(outcome.output.contains("GET /auth/me  differs: the status is 404, not 401"))
+                #expect(
+                    outcome.errorLines == ["gatehouse: the apps of timetracker would not understand 6 of 6 answers"])
+            }
+            let unreachable = try await GatehouseProcess.run(
+                ["dialect", "check", "timetracker", "--url", "http://127.0.0.1:1"], in: directory)
+            #expect(unreachable.status == 1 && unreachable.output.contains("there is no answer"))
+        }
+    }
+
+    @Test func `config check prints the paths for a proxy`() async throws {
+        try await ProcessDirectory.with { directory in
+            var file = ServerFile(database: "postgresql://gatehouse@127.0.0.1/gatehouse")
+            file.application = Self.application
+            let outcome = try await file.run(["config", "check"], in: directory)
+            #expect(outcome.status == 0, "\(outcome.errorLines)")
+            #expect(outcome.output.contains("demo, timetracker: pass on /auth/* /api/v1/* /signin* "))
+            #expect(outcome.output.contains("demo, immich: pass on /.well-known/immich /api/auth/*"))
+        }
+    }
+}

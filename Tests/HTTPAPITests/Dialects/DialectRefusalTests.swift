@@ -1,0 +1,69 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import NIOEmbedded
+import ProviderKit
+import Testing
+
+@testable import HTTPAPI
+
+/// What dialects make of the errors of version 1 of the API.
+struct DialectRefusalTests {
+    private static func response(to error: any Error, by write: ErrorWriter) throws -> Response {
+        let source = ApplicationRequestContextSource(channel: EmbeddedChannel(), logger: Logger(label: "test"))
+        let head = HTTPRequest(method: .post, scheme: "https", authority: "localhost", path: "/auth/token")
+        let request = Request(head: head, body: .init(buffer: ByteBuffer()))
+        return try #require(write(error, request, APIRequestContext(source: source)))
+    }
+
+    @Test(arguments: ErrorCode.allCases)
+    func `no error of the token call signs people out`(code: ErrorCode) throws {
+        let error = APIError(code, "The message", retryAfter: .seconds(3))
+        let response = try Self.response(to: error, by: TimeTrackerCall.token.writesError)
+        #expect(response.status.code == (code.status == 401 ? 400 : code == .unsupportedProvider ? 403 : code.status))
+        #expect(response.headers[.wwwAuthenticate] == nil)
+        #expect(response.headers[.cacheControl] == "no-store" && response.headers[.retryAfter] == "3")
+    }
+
+    @Test(arguments: [TimeTrackerCall.me, .logout, .other])
+    func `an invalid token is 401 at the other calls, but for a session that has ended`(call: TimeTrackerCall) throws {
+        let response = try Self.response(to: AccountsError.invalidToken, by: call.writesError)
+        #expect(response.status == (call == .logout ? .ok : .unauthorized))
+        #expect((response.headers[.wwwAuthenticate] == "Bearer") == (call != .logout))
+    }
+
+    @Test(arguments: [
+        (ErrorCode.tokenTooOld, "Sign in again to do this."),
+        (.unverifiedIdentity, "Confirm your address first: a mail is on its way."),
+        (.identityTemporarilyLocked, "Too many tries. Please wait a moment."),
+        (.rateLimited, "Too many tries. Please wait a moment."),
+        (.providerDisabled, "This way of signing in is switched off."),
+        (.unsupportedProvider, "This way of signing in is switched off."),
+        (.overloaded, "The server is busy. Please try again."),
+        (.providerUnavailable, "The server is busy. Please try again."),
+        (.tooWeakPassword, "The message: tooShort"),
+        (.accountDeleted, "The message It can be restored until 2026-01-30T08:00:00.000Z."),
+        (.accountDisabled, "The message"),
+        (.existingIdentity, "The message"),
+        (.notFound, "The message"),
+    ])
+    func `people read words that all dialects share`(code: ErrorCode, words: String) {
+        let details: [String: JSONValue] = [
+            "reasons": ["tooShort", "common"], "purgeAfter": "2026-01-30T08:00:00.000Z", "restoreToken": "secret",
+        ]
+        #expect(APIError(code, "The message", details: details).dialectMessage == words)
+    }
+
+    @Test func `no path belongs to two dialects or to version 1`() {
+        for (index, one) in HTTPAPI.dialects.enumerated() {
+            let shared = [base + "/auth/me", "/oauth/token", "/openapi.json"].filter(one.owns)
+            #expect(shared.isEmpty)
+            for other in HTTPAPI.dialects[..<index] {
+                let common = one.bases.filter(other.owns) + other.bases.filter(one.owns)
+                #expect(common.isEmpty)
+            }
+        }
+    }
+}
