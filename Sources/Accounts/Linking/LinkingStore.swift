@@ -37,6 +37,13 @@ package protocol SessionOpeningStore: Sendable {
     func openSession(
         _ session: NewSession, identity: KnownIdentity, password: PasswordPermission?
     ) async throws -> OpenedSession
+
+    /// Opens a session with a `deviceMark` in the same way if the account has one of the same device, also one that
+    /// ended within the last month, or if nobody has signed in to the account before.
+    /// - Returns: `nil` if the device is new, or if `openSession` would throw `StoreConflict`; nothing was written then.
+    func openSession(
+        onKnownDevice session: NewSession, identity: KnownIdentity, password: PasswordPermission?
+    ) async throws -> OpenedSession?
 }
 
 /// Creates accounts, adds identities and removes phone numbers, each by one statement that checks the facts again.

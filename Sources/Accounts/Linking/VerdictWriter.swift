@@ -3,7 +3,7 @@ internal import ProviderKit
 
 struct VerdictWriter: Sendable {
     typealias Store = RefusalWriter.Store & NumberRecycling.Store & SessionOpeningStore & SingleUseStore
-        & ProviderTokenStore & AddressClaimStore & AccountRestoration.Store
+        & ProviderTokenStore & AddressClaimStore & AccountRestoration.Store & TransactionalStore
 
     let session: NewSession
     /// The contacts of the accounts that the verdict may add an identity to.
@@ -63,7 +63,7 @@ struct VerdictWriter: Sendable {
     }
 
     func open(_ identity: KnownIdentity) async throws -> SignInOutcome {
-        let opened = try await store.openSession(session, identity: identity, password: nil)
+        let opened = try await store.open(session, identity: identity)
         return .opened(opened, secret: session.secret)
     }
 

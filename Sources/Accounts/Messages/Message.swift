@@ -21,6 +21,8 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     /// Tells the former owner of an app's installation, whose app is named as `provider`, that somebody else has signed in
     /// on it.
     case appRebound
+    /// Tells the owner that a device that the account has not had before signed in, and stays signed in without rotation.
+    case newDevice
     /// Notifies both the old and the new address that an identity's address was changed.
     case addressChanged
     /// A code that confirms the new address of an identity.

@@ -2,7 +2,7 @@ internal import ProviderKit
 
 package struct PasswordSignIn: Sendable {
     typealias Store = PasswordAttemptStore & PasswordRehashStore & IdentityStore & SessionOpeningStore
-        & RefusalWriter.Store & AccountLocks & AccountRestoration.Store
+        & RefusalWriter.Store & AccountLocks & AccountRestoration.Store & OwnerContactStore & MessageOutbox
 
     let store: any TransactionalStore & Store
     let hasher: any PasswordHashing
@@ -46,7 +46,7 @@ package struct PasswordSignIn: Sendable {
             let permission = PasswordPermission(hash: hash, attempts: check.attempts)
             var opened =
                 identity.status == permitted.status
-                ? try await store.openSession(session, identity: permitted, password: permission)
+                ? try await store.open(session, identity: permitted, password: permission)
                 : try await restore(permitted, opening: session, password: permission)
             opened.shouldChangePassword = state.mustChange
             return opened
@@ -72,7 +72,7 @@ package struct PasswordSignIn: Sendable {
                 }
             case .disabled?, .absorbed?, nil: throw StoreConflict()
             }
-            return try await store.openSession(session, identity: identity, password: password)
+            return try await store.open(session, identity: identity, password: password)
         }
     }
 

@@ -3,6 +3,8 @@ package import ProviderKit
 
 package struct Client: Sendable, Equatable {
     package var device: String?
+    /// The header `User-Agent`; `device` is the same unless the client names its device.
+    package var userAgent: String?
     /// The IP address, as trusted proxies report it.
     package var address: String
     /// The path of the endpoint that the client called, with its placeholders.
@@ -68,6 +70,8 @@ package struct NewSession: Sendable {
     package let evidence: VerifiedIdentity
     package let client: Client
     package let secret: SessionSecret
+    /// The keyed hash of the device's name and user agent; `nil` for sessions without a session bearer.
+    package var deviceMark: [UInt8]?
     /// The caller's session if the caller re-authenticates; the new session may complete operations that it began.
     package var resumes: UUID?
     /// The session that this one replaces after a merge or a cancelled deletion ended it.

@@ -37,7 +37,13 @@ package struct SessionTokens: Sendable {
     package func newSession(
         by evidence: VerifiedIdentity, of provider: String, from client: Client, in application: Application
     ) -> NewSession {
-        NewSession(by: evidence, of: provider, from: client, in: application, secret: secret(for: client))
+        var session = NewSession(
+            by: evidence, of: provider, from: client, in: application, secret: secret(for: client))
+        if session.secret.bearer != nil {
+            let device = "\(client.device ?? "")\n\(client.userAgent ?? "")"
+            session.deviceMark = opaque.pseudonym(of: device, purpose: "device")
+        }
+        return session
     }
 
     private func secret(for client: Client) -> SessionSecret {

@@ -133,8 +133,8 @@ extension MessageTopic {
     var canBeText: Bool {
         switch self {
         case .signInCode, .confirmAddress, .addressChanged, .identityLinked, .identityRemoved, .accessGiven,
-            .qrSignIn, .deviceConnected, .appRebound, .accountsMerged, .mergeUndone, .accountDeleted, .accountRestored,
-            .passwordChanged:
+            .qrSignIn, .deviceConnected, .appRebound, .newDevice, .accountsMerged, .mergeUndone, .accountDeleted,
+            .accountRestored, .passwordChanged:
             true
         case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .passwordReset, .confirmLink: false
         }

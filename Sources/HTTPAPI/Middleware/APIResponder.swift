@@ -148,12 +148,14 @@ package struct APIResponder: HTTPResponder {
 
     private static func client(of request: Request, address: String) -> Client {
         let device = request.headers[.xDeviceName] ?? request.headers[.userAgent]
-        return Client(
+        var client = Client(
             device: device.map {
                 $0.utf8.count <= 256 ? $0 : String(String.UnicodeScalarView($0.unicodeScalars.prefix(256)))
             },
             address: address,
             languages: request.headers[.acceptLanguage])
+        client.userAgent = request.headers[.userAgent]
+        return client
     }
 
     private static let plainCharacters = Set(

@@ -32,8 +32,9 @@ extension SQLStore: LinkingStore {
     private static let firstAppSession: StaticString = """
         ), session AS (
             INSERT INTO sessions
-                   (application_id, id, uid, identity_id, methods, device, address, expires_at, renewal, dialect)
-            SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval, $27, $28 FROM account
+                   (application_id, id, uid, identity_id, methods, device, address, expires_at, renewal, dialect,
+                    device_mark)
+            SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval, $27, $28, $31 FROM account
             RETURNING id, expires_at, dialect
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
@@ -85,7 +86,7 @@ extension SQLStore: LinkingStore {
             ] + addresses.binds + [
                 .bool(shown.phoneVerified), .uuid(AccountEvent(.accountCreated, of: uid).id),
                 .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)), .text(session.client.languages),
-            ] + (cookie?.binds ?? session.bearerBinds))
+            ] + (cookie?.binds ?? session.bearerBinds + [.bytes(session.deviceMark)]))
         if !subscribers.isEmpty { onChange(.queued) }
         let createdAt: Date = try row.next()
         let user = User(

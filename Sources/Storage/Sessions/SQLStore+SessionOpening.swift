@@ -12,10 +12,14 @@ extension SQLStore: SessionOpeningStore {
     /// It locks the rows on which the permission depends, starting with the account. Deletion and a change of password
     /// lock the account too before they end sessions, so neither can miss a session that is being opened.
     ///
-    /// A locale that the person has chosen is kept (`Profile.choose`). It is not stored either if another transaction has locked the account, since waiting for the lock could cause a
-    /// deadlock.
+    /// A locale that the person has chosen is kept (`Profile.choose`). It is not stored either if another transaction has
+    /// locked the account, since waiting for the lock could cause a deadlock.
     package static let openSession = Statement(
-        .write, provenIdentity, appSession, openedSession, JoinedUsers.users, ofAccount)
+        .write, liveAccount, provenIdentity, appSession, openedSession, JoinedUsers.users, ofAccount)
+
+    /// Opens a session in the same way, but only on a known device or if nobody has signed in to the account before.
+    package static let openSessionOnKnownDevice = Statement(
+        .write, liveAccount, withDevice, provenIdentity, appSession, openedSession, JoinedUsers.users, ofAccount)
 
     /// Opens a browser's session in the same way, or proves again the one that this browser has of the account, which is
     /// then no longer borrowed.
@@ -27,13 +31,22 @@ extension SQLStore: SessionOpeningStore {
     /// The same call again finds the session under the new cookie. If both run at once, they conflict by the id of the
     /// session, and the repetition of the later one finds it.
     package static let openBrowserSession = Statement(
-        .write, provenIdentity, browserSession, openedSession, JoinedUsers.users, ofAccount)
+        .write, liveAccount, provenIdentity, browserSession, openedSession, JoinedUsers.users, ofAccount)
 
-    private static let provenIdentity: StaticString = """
+    private static let liveAccount: StaticString = """
         WITH account AS MATERIALIZED (
             SELECT uid, audit_key, locale FROM accounts
              WHERE application_id = $1 AND uid = $2
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
+        """
+
+    private static let withDevice: StaticString = """
+               AND (EXISTS (SELECT 1 FROM sessions WHERE application_id = $1 AND uid = $2 AND device_mark = $26)
+                    OR NOT EXISTS (SELECT 1 FROM identities
+                                    WHERE application_id = $1 AND uid = $2 AND last_used_at IS NOT NULL))
+        """
+
+    private static let provenIdentity: StaticString = """
                FOR SHARE
         ), password AS MATERIALIZED (
             SELECT p.identity_id FROM passwords p
@@ -57,9 +70,9 @@ extension SQLStore: SessionOpeningStore {
         ), session AS (
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, resumes,
-                    authenticated_at, continues, renewal, dialect)
+                    authenticated_at, continues, renewal, dialect, device_mark)
             SELECT $1, $4, account.uid, identity.id, $5, $6, $7, now() + $8::interval, $16,
-                   least(coalesce($17, now()), now()), $20, $22, $23
+                   least(coalesce($17, now()), now()), $20, $22, $23, $26
               FROM account, identity
             RETURNING id, authenticated_at, expires_at, kind, dialect
         ), token AS (
@@ -165,18 +178,21 @@ extension SQLStore: SessionOpeningStore {
     package func openSession(
         _ session: NewSession, identity: KnownIdentity, password: PasswordPermission?
     ) async throws -> OpenedSession {
-        let cookie = session.client.cookie
-        var row = try await one(
-            cookie == nil ? Self.openSession : Self.openBrowserSession,
-            [.application(session.application.id), .uuid(identity.uid), .uuid(identity.id)] + session.binds
-                + [
-                    .text(password?.hash.phc), .bytes(password?.attempts.bytes), .text(session.evidence.displayName),
-                    .json(try JSONValue.object(session.evidence.profile).jsonText()),
-                    .text(session.client.languages), .uuid(session.resumes),
-                    .timestamp(session.authenticatedAt), .bool(session.provesIdentity),
-                    .texts(session.evidence.proven.compactMap(\.email?.value)), .uuid(session.continues),
-                    .bool(identity.isQuarantined),
-                ] + (cookie.map { $0.binds + [.uuid($0.session), .bool(session.isBorrowed)] } ?? session.bearerBinds))
+        let statement = session.client.cookie == nil ? Self.openSession : Self.openBrowserSession
+        return try await one(statement, session.binds(of: identity, password: password)).opened(session, by: identity)
+    }
+
+    package func openSession(
+        onKnownDevice session: NewSession, identity: KnownIdentity, password: PasswordPermission?
+    ) async throws -> OpenedSession? {
+        try await run(Self.openSessionOnKnownDevice, session.binds(of: identity, password: password)).first?
+            .opened(session, by: identity)
+    }
+}
+
+extension Row {
+    fileprivate func opened(_ session: NewSession, by identity: KnownIdentity) throws -> OpenedSession {
+        var row = self
         let user = try row.nextUser()
         let providerUid: String = try row.next()
         let identityCreatedAt: Date = try row.next()
@@ -188,40 +204,6 @@ extension SQLStore: SessionOpeningStore {
                 expiresAt: try row.next(), methods: session.evidence.methods, provider: session.provider,
                 providerUid: providerUid, email: user.email, phone: user.phone, profile: profile.object ?? [:]),
             user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName,
-            isNewAccount: false,
-            shouldChangePassword: false)
+            isNewAccount: false, shouldChangePassword: false)
     }
-}
-
-extension NewSession {
-    /// The binds `$4` to `$10` of the statements that open a session.
-    var binds: [Bind] {
-        [
-            .uuid(id), .texts(evidence.methods), .text(client.device), .text(client.address),
-            .interval(lifetime), .bytes(secret.refreshToken?.hash),
-            .interval(application.policy.tokens.refreshLifetime),
-        ]
-    }
-
-    private var lifetime: Duration {
-        switch secret {
-        case .cookie: client.cookie?.lifetime ?? application.policy.tokens.sessionLifetime
-        case .none: application.policy.tokens.accessLifetime
-        case .refreshToken: application.policy.tokens.sessionLifetime
-        case .bearer(_, let bearer): bearer.lifetime
-        }
-    }
-
-    /// The binds of `renewal`, `dialect` and the session bearer, if any.
-    var bearerBinds: [Bind] {
-        [
-            .text(secret.renewal.name), .text(client.dialect), .bytes(secret.bearer?.hash),
-            .interval(secret.bearerLifetime?.idle),
-        ]
-    }
-}
-
-extension BrowserCookie {
-    /// The binds that the statements that open a browser's session have in common.
-    var binds: [Bind] { [.bytes(hash), .bytes(replaced), .interval(idle)] }
 }

@@ -63,6 +63,13 @@ extension MemoryStore: LinkingStateStore, SessionOpeningStore, LinkingStore, Gue
         }
     }
 
+    /// Accounts in memory know all devices.
+    func openSession(
+        onKnownDevice session: NewSession, identity: KnownIdentity, password: PasswordPermission?
+    ) async throws -> OpenedSession? {
+        try await openSession(session, identity: identity, password: password)
+    }
+
     func createAccount(opening session: NewSession, with identity: NewIdentity) async throws -> OpenedSession {
         try await run(session.application.id) { rows in
             let uid = UUID.v7()

@@ -22,7 +22,7 @@ enum Samples {
         var message = Message(
             topic, to: .email(try self.address(address)), link: link, until: until, provider: "Apple",
             identities: topic == .passwordReset ? ["Apple", "Google (ada@mail.example)"] : nil, locale: locale)
-        if topic == .qrSignIn || topic == .deviceConnected {
+        if [.qrSignIn, .deviceConnected, .newDevice].contains(topic) {
             (message.device, message.address, message.place) = ("Firefox 120, Linux", "192.0.2.1", "Paris, France")
         }
         return message

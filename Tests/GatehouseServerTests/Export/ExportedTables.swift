@@ -55,6 +55,7 @@ enum ExportedTables {
             "browser_hash": "made of a secret", "issuer": "the server's own URL", "idle": "a setting",
             "outlives_parent": "as expiresAt", "is_borrowed": "how the server judges methods",
             "has_lent": "tells whether others end with it; they are rows of their own", "renewal": "a setting",
+            "device_mark": "a keyed pseudonym of device and user agent",
         ],
         "registrations": [
             "uid": owner, "hash": "made of a secret", "is_decoy": "would tell whether the address was taken",

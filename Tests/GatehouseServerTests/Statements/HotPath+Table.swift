@@ -33,6 +33,20 @@ extension HotPath {
             let person = try await stage.client.register(at: stage.server)
             return { try await stage.client.login(person.email) }
         },
+        HotPath(
+            "password sign-in with a session bearer on a known device", 2,
+            because: "as any password sign-in; the device is looked up by the statement that opens the session"
+        ) { stage in
+            let person = try await stage.client.register(at: stage.server)
+            let app = ImmichApp(api: stage.client)
+            _ = try await app.login(person.email)
+            return { try await app.login(person.email) }
+        },
+        HotPath("me with a session bearer", 2, because: "the bearer's session is found, then the account") { stage in
+            let app = ImmichApp(api: stage.client)
+            let token = try await app.token(at: stage.server)
+            return { try await stage.client.get("/auth/me", bearer: token) }
+        },
         HotPath("first sign-in with an ID token", 2, because: "what is known is read and decided on, then written") {
             stage in
             let token = try stage.token(of: UUID().uuidString.lowercased())
