@@ -52,9 +52,27 @@ extension HTTPAPI {
         dialects.filter { $0.renewal(in: settings) != nil }.map { ($0.name, $0.proxiedPaths + [base + "/*"]) }
     }
 
+    /// The names of two dialects that settings turn on and that serve a common path; `nil` if there are none.
+    package static func conflict(in settings: DialectSettings) -> (String, String)? {
+        dialects.filter { $0.renewal(in: settings) != nil }.conflict
+    }
+
     /// The header fields that clients of the application's dialects send from browsers.
     static func requestFields(in scope: RequestScope) -> [String] {
         dialects.filter { $0.isOn(in: scope) }.flatMap { $0.requestFields.map(\.rawName) }
+    }
+}
+
+extension [any Dialect.Type] {
+    /// The names of two dialects of which one serves a path of the other; `nil` if there are none.
+    var conflict: (String, String)? {
+        for (index, one) in enumerated() {
+            for other in self[..<index]
+            where other.bases.contains(where: one.owns) || one.bases.contains(where: other.owns) {
+                return (other.name, one.name)
+            }
+        }
+        return nil
     }
 }
 

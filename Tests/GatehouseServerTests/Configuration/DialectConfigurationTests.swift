@@ -23,6 +23,14 @@ struct DialectConfigurationTests {
             """
     }
 
+    private static let photoURI = "app.immich:///oauth-callback"
+
+    private static func photos(
+        _ settings: String, redirectURIs: String = "\"\(photoURI)\"", providers: String = "scripted: {}"
+    ) -> String {
+        yaml(settings, redirectURIs: redirectURIs, providers: providers).replacing("{ timetracker:", with: "{ immich:")
+    }
+
     private func problems(_ yaml: String) -> [String] {
         do {
             _ = try Fixture.parse(yaml, installed: TestServer.providers)
@@ -55,6 +63,25 @@ struct DialectConfigurationTests {
         (yaml("session: { idle: 30d, lifetime: 1d }"), "timetracker.session.idle"),
         (yaml("session: { kind: access, lifetime: 1d }"), "timetracker.session.kind"),
         (yaml("name: x"), "timetracker.name: unknown key"),
+        (photos("redirectURI: \"other://x\""), "immich.redirectURI: is not one of"),
+        (
+            photos("redirectURI: \"\(photoURI)\"", redirectURIs: "{ uri: \"\(photoURI)\", pkce: false }"),
+            "immich.redirectURI: is registered without PKCE"
+        ),
+        (photos("version: \"1.119\""), "immich.version: expected a version of three numbers"),
+        (photos("version: v1.119.0"), "immich.version: expected a version of three numbers"),
+        (photos("version: 1.119.0-rc1"), "immich.version: expected a version of three numbers"),
+        (photos("provider: nobody"), "immich.provider: the application has no such provider"),
+        (
+            photos("provider: scripted", providers: "scripted: { enabled: false }"),
+            "immich.provider: this provider is off"
+        ),
+        (
+            photos("provider: anonymous", providers: "scripted: {}, anonymous: { enabled: true }"),
+            "immich.provider: this provider has no pages"
+        ),
+        (photos("provider: hosted"), "immich.provider: the application has no pages"),
+        (photos("session: { idle: 30d }"), "immich.session.lifetime"),
     ])
     func `settings that are refused`(yaml: String, problem: String) {
         let problems = problems(yaml)
@@ -81,5 +108,23 @@ struct DialectConfigurationTests {
         #expect(long.count == 1 && long[0].contains("timetracker.session.lifetime: is longer than 400 days"))
         let several = try Fixture.warnings(Self.yaml("", providers: "scripted: {}, other: { kind: scripted }"))
         #expect(several.count == 1 && several[0].contains("timetracker.provider: several providers have pages"))
+    }
+
+    @Test func `settings for photo apps that hardly do what was meant are warned of`() throws {
+        #expect(try Fixture.warnings(Self.photos("version: \"1.119.0\"")).isEmpty)
+        let long = try Fixture.warnings(Self.photos("session: { idle: 30d, lifetime: 401d }"))
+        #expect(long.count == 1 && long[0].contains("immich.session.lifetime: is longer than 400 days"))
+        let one = "scripted: {}, other: { kind: scripted, enabled: false }"
+        #expect(try Fixture.warnings(Self.photos("", providers: one)).isEmpty)
+        let both = try Fixture.warnings(Self.photos("", providers: "scripted: {}, other: { kind: scripted }"))
+        #expect(both.count == 1 && both[0].contains("immich.provider: several providers have pages"))
+    }
+
+    @Test func `dialects without a common path go together`() throws {
+        let yaml = Self.yaml("provider: scripted").replacing(
+            "dialects: {", with: "dialects: { immich: { version: \"1.119.0\", provider: scripted },")
+        let dialects = try Fixture.parse(yaml, installed: TestServer.providers).application(named: "demo")?.dialects
+        #expect(dialects?.immich?.version == ImmichSettings.Version(major: 1, minor: 119, patch: 0))
+        #expect(dialects?.timeTracker != nil)
     }
 }

@@ -66,4 +66,24 @@ struct DialectRefusalTests {
             }
         }
     }
+
+    private enum Other: Dialect {
+        static let name = "other"
+        static let bases = ["/other/", "/auth/me"]
+        static let credentials = [CredentialSource.authorization]
+        static let requestFields: [HTTPField.Name] = []
+        static let writesError = TimeTracker.writesError
+        static let errorSchema = TimeTracker.errorSchema
+        static func renewal(in settings: DialectSettings) -> Renewal? { nil }
+        static func endpoints(_ operations: Operations) -> [Endpoint] { [] }
+    }
+
+    @Test func `dialects that share a path are found in either order`() throws {
+        #expect(HTTPAPI.dialects.conflict == nil)
+        let dialects: [[any Dialect.Type]] = [
+            [Immich.self, TimeTracker.self, Other.self], [Other.self, TimeTracker.self],
+        ]
+        let conflicts = dialects.map { $0.conflict.map { [$0.0, $0.1] } }
+        #expect(conflicts == [["timetracker", "other"], ["other", "timetracker"]])
+    }
 }

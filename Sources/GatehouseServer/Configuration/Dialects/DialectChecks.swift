@@ -18,9 +18,13 @@ struct DialectChecks {
 
     /// The settings of the dialects; those with a problem are left out.
     var settings: DialectSettings {
-        DialectSettings(
+        let settings = DialectSettings(
             immich: application.dialects.immich.flatMap(immich),
             timeTracker: application.dialects.timetracker.flatMap(timeTracker))
+        if let (one, other) = HTTPAPI.conflict(in: settings) {
+            reader.report("\(one) and \(other) have a path in common", at: node.place(of: "dialects"))
+        }
+        return settings
     }
 
     private func timeTracker(_ section: TimeTrackerSection) -> TimeTrackerSettings? {
