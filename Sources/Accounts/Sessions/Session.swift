@@ -185,6 +185,8 @@ package struct ListedSession: Sendable, Equatable {
     package var id: UUID
     package var device, address: String?
     package var createdAt, lastSeenAt: Date
+    /// When the session ends unless it is used: its refresh token, bearer or cookie may end sooner than the session.
+    package var expiresAt: Date
     package var kind: SessionKind
     /// The OpenID client of a client session.
     package var client: String?
@@ -196,12 +198,12 @@ package struct ListedSession: Sendable, Equatable {
     package var deviceType: String?
 
     package init(
-        id: UUID, device: String?, address: String?, createdAt: Date, lastSeenAt: Date, kind: SessionKind,
-        client: String?, browser: UUID?
+        id: UUID, device: String?, address: String?, createdAt: Date, lastSeenAt: Date, expiresAt: Date,
+        kind: SessionKind, client: String?, browser: UUID?
     ) {
         (self.id, self.device, self.address) = (id, device, address)
-        (self.createdAt, self.lastSeenAt, self.kind) = (createdAt, lastSeenAt, kind)
-        (self.client, self.browser) = (client, browser)
+        (self.createdAt, self.lastSeenAt, self.expiresAt) = (createdAt, lastSeenAt, expiresAt)
+        (self.kind, self.client, self.browser) = (kind, client, browser)
     }
 }
 

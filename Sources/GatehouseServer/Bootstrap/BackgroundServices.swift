@@ -117,6 +117,10 @@ extension RunningServer {
             RepeatedService(
                 every: .seconds(5), startsWithPause: false, failure: "The backlog can't be read for now", logger: logger
             ) { [backlog] in backlog.replace(with: try await waiting.look()) },
+            RepeatedService(
+                every: .seconds(60), startsWithPause: false, failure: "The session bearers can't be counted for now",
+                logger: logger
+            ) { [liveBearers] in liveBearers.replace(with: try await waiting.liveBearers()) },
         ]
     }
 

@@ -14,7 +14,7 @@ extension MetricsPage.Gauge {
             outbox: QueueWorker<MessageHandler>, webhooks: QueueWorker<EventHandler>,
             revocations: QueueWorker<RevocationHandler>, logouts: QueueWorker<LogoutHandler>
         ),
-        backlog: Current<Backlog>, upstreams: any ProviderPortsSource
+        backlog: Current<Backlog>, liveBearers: Current<Int>, upstreams: any ProviderPortsSource
     ) -> [MetricsPage.Gauge] {
         database(backend) + Self.hashing { hashing.statistics }
             + values(
@@ -52,6 +52,11 @@ extension MetricsPage.Gauge {
                     ("erasures_due", "Accounts whose grace period is over.", \.dueErasures),
                     ("erasures_waiting", "Due erasures that wait for webhooks or providers.", \.waitingErasures),
                 ])
+            + [
+                .init("session_bearers_live", help: "Sessions of apps that send a session bearer.") {
+                    Double(liveBearers.value)
+                }
+            ]
             + self.upstreams { upstreams.statistics }
     }
 

@@ -27,6 +27,7 @@ struct RunningServer {
     let logoutWorker: QueueWorker<LogoutHandler>
     let scopes: Current<[ErasureScope]>
     let backlog = Current(Backlog())
+    let liveBearers = Current(0)
     let hashing: HashingPool
     let hasher: PasswordHasher
     /// The distribution of parameters among the stored password hashes.
@@ -91,7 +92,8 @@ struct RunningServer {
             keys: backend.keys, installed: installed.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(
-                backend, hashing: hashing, workers: workers, backlog: backlog, upstreams: ports),
+                backend, hashing: hashing, workers: workers, backlog: backlog, liveBearers: liveBearers,
+                upstreams: ports),
             inbox: inbox)
     }
 

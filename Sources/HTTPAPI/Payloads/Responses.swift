@@ -75,6 +75,7 @@ struct SessionList: ResponsePayload {
             Field("address", orNull: \.listing.address)
             Field("createdAt", \.listing.createdAt)
             Field("lastSeenAt", \.listing.lastSeenAt)
+            Field("expiresAt", \.listing.expiresAt)
             Field("current", \.isCurrent)
             Field("kind", as: .enumeration(SessionKind.allCases.map(\.rawValue)), \.listing.kind.rawValue)
             Field("client", orNull: \.client)

@@ -151,6 +151,13 @@ package struct ExpiredRows: Sendable {
         Statement(
             .write,
             """
+            DELETE FROM session_bearers WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM session_bearers WHERE application_id = $1 AND idle_until < now()
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """),
+        Statement(
+            .write,
+            """
             DELETE FROM ended_sessions WHERE application_id = $1 AND ctid = ANY (ARRAY(
                 SELECT ctid FROM ended_sessions WHERE application_id = $1 AND forget_after < now()
                  LIMIT $2 FOR UPDATE SKIP LOCKED))

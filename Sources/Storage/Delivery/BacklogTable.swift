@@ -29,6 +29,23 @@ package struct BacklogTable: Sendable {
                  WHERE began_at IS NOT NULL AND restored_at IS NULL AND erased_at IS NULL)
         """)
 
+    /// The sessions that have a session bearer and still last.
+    private static let selectLiveBearers = Statement(
+        .read,
+        """
+        SELECT count(*)
+          FROM session_bearers b
+          JOIN sessions s ON s.application_id = b.application_id AND s.id = b.session_id
+         WHERE b.idle_until > now() AND s.ended_at IS NULL AND s.expires_at > now()
+        """)
+
+    package func liveBearers() async throws -> Int {
+        try await translatingErrors {
+            var row = try await database.execute(Self.selectLiveBearers).firstOrConflict()
+            return try row.next()
+        }
+    }
+
     package func look() async throws -> Backlog {
         try await translatingErrors {
             var row = try await database.execute(Self.select).firstOrConflict()

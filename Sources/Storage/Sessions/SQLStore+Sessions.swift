@@ -152,7 +152,10 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
         .read,
         """
         SELECT s.id, CASE WHEN c.device_type IS NULL THEN s.device ELSE c.device_name END, s.address, s.created_at,
-               coalesce(greatest(t.last_seen_at, s.last_used_at, b.used_at), s.created_at), s.kind, s.client_id,
+               coalesce(greatest(t.last_seen_at, s.last_used_at, b.used_at), s.created_at),
+               least(s.expires_at, s.last_used_at + s.idle, b.idle_until,
+                     CASE WHEN s.kind = 'api' THEN t.refreshable_until END),
+               s.kind, s.client_id,
                CASE WHEN s.kind = 'client' THEN s.parent_id END, c.device_type, c.metadata->>'client_name'
           FROM sessions s
           LEFT JOIN clients c ON c.application_id = $1 AND c.client_id = s.client_id
@@ -173,8 +176,8 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
         try await run(Self.selectSessions, [.application(application), .uuid(uid)]).decoded { row in
             var session = ListedSession(
                 id: try row.next(), device: try row.next(), address: try row.next(), createdAt: try row.next(),
-                lastSeenAt: try row.next(), kind: SessionKind(rawValue: try row.next()) ?? .api,
-                client: try row.next(), browser: try row.next())
+                lastSeenAt: try row.next(), expiresAt: try row.next(),
+                kind: SessionKind(rawValue: try row.next()) ?? .api, client: try row.next(), browser: try row.next())
             (session.deviceType, session.clientName) = (try row.next(), try row.next())
             return session
         }

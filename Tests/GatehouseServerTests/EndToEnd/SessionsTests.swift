@@ -29,7 +29,8 @@ struct SessionsTests {
             for session in sessions {
                 #expect(
                     session.keys == [
-                        "id", "device", "address", "createdAt", "lastSeenAt", "current", "kind", "client", "browser",
+                        "id", "device", "address", "createdAt", "lastSeenAt", "expiresAt", "current", "kind", "client",
+                        "browser",
                     ])
                 #expect(session["kind"] == "api" && session["client"] == .null && session["browser"] == .null)
                 #expect(session["address"] == "127.0.0.1")

@@ -1,6 +1,9 @@
 import Foundation
+import Postgres
 import ProviderKit
 import Testing
+
+@testable import GatehouseServer
 
 /// Session bearers: what clients without refresh tokens send with each call.
 struct SessionBearerTests {
@@ -87,6 +90,122 @@ struct SessionBearerTests {
                 try await server.execute(end)
                 #expect(try await app.me(bearer).status == 401, "\(end)")
             }
+        }
+    }
+
+    @Test func `a use is written once in a day and in a tenth of the idle time, and never past the session's end`()
+        async throws
+    {
+        try await with { server, app, bearer in
+            let end: StaticString = "SELECT count(*) FROM session_bearers WHERE idle_until = expires_at"
+            let written: StaticString =
+                "SELECT count(*) FROM session_bearers WHERE used_at > now() - interval '1 minute'"
+            let cases: [(change: StaticString, count: Int)] = [
+                ("UPDATE session_bearers SET idle = '100 days', used_at = now() - interval '23 hours'", 0),
+                ("UPDATE session_bearers SET idle = '100 days', used_at = now() - interval '25 hours'", 1),
+                ("UPDATE session_bearers SET idle = '10 hours', used_at = now() - interval '59 minutes'", 0),
+                ("UPDATE session_bearers SET idle = '10 hours', used_at = now() - interval '61 minutes'", 1),
+            ]
+            for (change, count) in cases {
+                try await server.execute(change)
+                #expect(try await app.me(bearer).status == 200)
+                #expect(try await server.count(written) == count, "\(change)")
+                // 100 days are more than the session lasts.
+                if count == 1, "\(change)".contains("100 days") { #expect(try await server.count(end) == 1) }
+            }
+            #expect(try await server.count(end) == 0)
+        }
+    }
+
+    @Test(.needsOneNode) func `twenty uses at once after a day write one row`() async throws {
+        try await with { server, app, bearer in
+            try await server.backend.database.transaction {
+                try await $0.script(
+                    """
+                    CREATE TABLE written (at timestamptz NOT NULL DEFAULT clock_timestamp());
+                    CREATE FUNCTION note_write() RETURNS trigger LANGUAGE plpgsql AS
+                        'BEGIN INSERT INTO written DEFAULT VALUES; RETURN NULL; END';
+                    UPDATE session_bearers SET used_at = now() - interval '25 hours';
+                    CREATE TRIGGER noting AFTER UPDATE ON session_bearers FOR EACH ROW EXECUTE FUNCTION note_write();
+                    """)
+            }
+            let answers = try await atOnce(20) { try await app.me(bearer) }
+            #expect(answers.allSatisfy { $0.status == 200 })
+            #expect(try await server.count("SELECT count(*) FROM written") == 1)
+        }
+    }
+
+    @Test func `the list shows the sooner end of a session, with a bearer and with an access token alone`()
+        async throws
+    {
+        func ends(_ app: TimeTrackerApp, _ token: String) async throws -> [TimeInterval] {
+            let listed = try await app.api.get("/auth/sessions", bearer: token)
+            let sessions = try #require(listed["sessions"].array, "\(listed.text)")
+            return try sessions.map { session in
+                let text = try #require(session["expiresAt"].string)
+                let date = try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+                return (date.timeIntervalSinceNow / 86_400 * 10).rounded() / 10
+            }
+        }
+        try await with { server, app, bearer in
+            #expect(try await ends(app, bearer) == [10])
+            try await server.execute("UPDATE session_bearers SET idle_until = expires_at")
+            #expect(try await ends(app, bearer) == [30])
+        }
+        let configuration = TimeTrackerApp.configuration("session: access")
+        try await TestServer.with(application: configuration, providers: "scripted: {}") { server in
+            let app = TimeTrackerApp(api: APIClient(server))
+            let first = try await app.signIn(.somebody("ada")).accessToken
+            try await server.execute("UPDATE sessions SET expires_at = now() + interval '12 hours'")
+            #expect(try await ends(app, first) == [0.5])
+            let second = try await app.signIn(.somebody("ada")).accessToken
+            #expect(try await ends(app, second) == [0, 0.5])
+            try await server.execute(
+                "UPDATE sessions SET expires_at = now() WHERE expires_at > now() + interval '11 hours'")
+            #expect(try await ends(app, second) == [0])
+        }
+    }
+
+    @Test func `a bearer whose end has come is swept, and the others are counted`() async throws {
+        try await with { server, app, bearer in
+            let other = try await app.signIn(.somebody("ada", email: "ada@example.com")).accessToken
+            let third = try await app.signIn(.somebody("bob")).accessToken
+            #expect(try await app.logout(third).status == 200)
+            try await server.execute(
+                """
+                UPDATE session_bearers SET idle_until = now() - interval '1 second'
+                 WHERE session_id = (SELECT id FROM sessions ORDER BY created_at LIMIT 1)
+                """)
+            _ = try await server.sweep()
+            #expect(try await server.count("SELECT count(*) FROM session_bearers") == 2)
+            #expect(try await app.me(bearer).status == 401)
+            #expect(try await app.me(other).status == 200)
+            // A replica counts when it starts.
+            let configuration = TimeTrackerApp.configuration("session: { idle: 10d, lifetime: 30d }")
+            try await TestServer.with(
+                database: server.databaseURL, application: configuration, providers: "scripted: {}"
+            ) { replica in
+                try await eventually("the bearer is counted") {
+                    try await APIClient(replica).send(.GET, "/metrics").text.contains(
+                        "gatehouse_session_bearers_live 1.0\n")
+                }
+            }
+        }
+    }
+
+    @Test func `the export has the session without its secret, and an erasure leaves nothing of it`() async throws {
+        try await with { server, app, bearer in
+            let export = try await app.api.get("/auth/account/export", bearer: bearer)
+            let session = try #require(export["sessions"].array?.first, "\(export.text)")
+            #expect(session["dialect"] == "timetracker" && session["lastSeenAt"].string != nil)
+            #expect(!export.text.contains(bearer.dropFirst(4)))
+            let uid = try #require(export["account"]["uid"].string)
+            #expect(try await app.api.delete("/auth/account", bearer: bearer).status == 204)
+            #expect(try await app.me(bearer).status == 401)
+            try await server.erase(uid)
+            try await eventually("the account is erased") { try await server.accounts(uid) == 0 }
+            #expect(try await server.count("SELECT count(*) FROM session_bearers") == 0)
+            #expect(try await app.me(bearer).status == 401)
         }
     }
 }
