@@ -4,7 +4,7 @@ package import ProviderKit
 /// Everything that the use cases need from a database.
 package typealias OpenIDStore = AuthorizationStore & ClientStore & CodeStore & ClientSessionStore & GrantStore
     & DeviceStore & LogoutStore & NativeSecretStore & QRCodeStore & RefreshStore & ClientRegistrationStore
-    & SessionEndStore & SingleUseStore
+    & SessionEndStore & SingleUseStore & SessionBearerStore & AuditTrail
 
 /// The use cases of the OpenID endpoints, wired to one store.
 package struct OpenIDUseCases: Sendable {
@@ -20,6 +20,7 @@ package struct OpenIDUseCases: Sendable {
     package let grants: TokenGrants
     package let devices: DeviceGrants
     package let inspection: TokenInspection
+    package let introspections: IntrospectionCounts
     package let logout: Logout
     package let logoutTokens: LogoutTokenIssuing
     package let clientGrants: ClientGrants
@@ -79,8 +80,10 @@ package struct OpenIDUseCases: Sendable {
         devices = DeviceGrants(store: store, counts: handoffs, issuing: issuing)
         native = NativeSignIn(store: store, opaque: opaque)
         grants = TokenGrants(store: store, devices: devices, issuing: issuing, native: native)
+        introspections = IntrospectionCounts(trail: store, time: time)
         inspection = TokenInspection(
-            store: store, directory: directory, issuing: issuing, access: access, revocations: revocations)
+            store: store, directory: directory, issuing: issuing, access: access, revocations: revocations,
+            counts: introspections)
         logout = Logout(store: store, directory: directory, issuing: issuing)
         logoutTokens = LogoutTokenIssuing(directory: directory, issuing: issuing)
     }

@@ -11,6 +11,8 @@ package struct AuditEntry: Sendable {
         /// The person has allowed or refused a sign-in at another device, by a QR code.
         case qrConfirmed = "qr.confirmed"
         case qrRefused = "qr.refused"
+        /// A client has inspected tokens of the API; one event counts a minute's.
+        case tokenIntrospected = "token.introspected"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
         /// An admin ran the purge for one account or for all.

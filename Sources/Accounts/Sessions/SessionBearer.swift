@@ -30,6 +30,8 @@ package struct BearerSession: Sendable {
     package var createdAt: Date
     /// When the bearer ends unless it is used again.
     package var expiresAt: Date
+    /// Until when the person's PIN unlocks the session; `nil` if it does not now.
+    package var elevatedUntil: Date?
     /// The identity that opened the session.
     package var provider, providerUid: String
 

@@ -69,32 +69,6 @@ extension RunningServer {
         ]
     }
 
-    private var auditServices: [any Service] {
-        let logger = backend.logger
-        let chain = AuditChain(store: backend.audit, authentication: backend.auditMAC, time: SystemTime())
-        let partitions = AuditPartitions(database: backend.database)
-        let refusals = RefusalsTable(database: backend.database)
-        return [
-            RepeatedService(
-                every: .milliseconds(400), startsWithPause: false, failure: "The audit can't be sealed for now",
-                logger: logger
-            ) {
-                // Checkpoints in the log show later whether the end of the audit was cut off.
-                try await chain.sealAll { checkpoint in
-                    logger.info("The audit is sealed", metadata: ["checkpoint": "\(checkpoint)"])
-                }
-            },
-            RepeatedService(
-                every: .seconds(20), startsWithPause: false,
-                failure: "Refusals that were counted are not in the audit yet", logger: logger
-            ) { try await refusals.moveToAudit() },
-            RepeatedService(
-                every: .seconds(600), startsWithPause: false,
-                failure: "The audit's partitions stay as they are for now", logger: logger
-            ) { try await partitions.tend() },
-        ]
-    }
-
     private var databaseServices: [any Service] {
         let logger = backend.logger
         let rows = ExpiredRows(database: backend.database)

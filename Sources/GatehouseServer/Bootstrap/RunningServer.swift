@@ -35,6 +35,7 @@ struct RunningServer {
     let limits: RateLimiter
     let ports: any ProviderPortsSource
     let waiters = HandoffWaiters()
+    let introspections: IntrospectionCounts
     let api: HTTPAPI
 
     /// If `inbox` is set, it keeps messages instead of sending them.
@@ -78,6 +79,7 @@ struct RunningServer {
             access: backend.access, opaque: backend.opaque, keys: clientKeys, registeredKeys: registeredKeys,
             revocations: backend.revocations, places: try configuration.network.places, waiters: waiters,
             time: SystemTime())
+        introspections = openID.introspections
         backend.channel.wake(waiters)
         logoutWorker = QueueWorker(
             LogoutHandler(
@@ -143,6 +145,7 @@ struct RunningServer {
     }
 
     private func end() async {
+        await endAudit()
         await hashing.shutdown()
         await ports.shutdown()
     }

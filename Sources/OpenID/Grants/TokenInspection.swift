@@ -4,11 +4,12 @@ package import ProviderKit
 
 /// Userinfo, introspection (RFC 7662) and revocation (RFC 7009).
 package struct TokenInspection: Sendable {
-    let store: any ClientSessionStore
+    let store: any ClientSessionStore & SessionBearerStore
     let directory: ClientDirectory
     let issuing: TokenIssuing
     let access: any AccessTokens
     let revocations: any Revocations
+    let counts: IntrospectionCounts
 
     /// The claims about the account of an access token (OpenID Connect Core, 5.3).
     /// - Throws: `OAuthError` with `invalid_token` or `insufficient_scope`.
@@ -38,6 +39,7 @@ package struct TokenInspection: Sendable {
         _ text: String, by client: OAuthClient, at issuer: Issuer
     ) async throws -> [String: JSONValue]? {
         guard !client.isPublic else { throw OAuthError.invalidClient }
+        if SessionBearer.isForm(of: text) { return try await introspectForAPI(text, by: client, at: issuer) }
         if let refreshToken = issuing.opaque.parse(text) {
             return try await introspect(refreshToken, by: client, at: issuer)
         }
@@ -45,9 +47,7 @@ package struct TokenInspection: Sendable {
         do {
             token = try await ClientAccessToken.verified(text, of: issuer, by: issuing.jwts, at: issuing.time.now())
         } catch is OAuthError {
-            guard let token = try await ofAPI(text, at: issuer), client.introspects.containsBytes(of: token.audience)
-            else { return nil }
-            return Self.members(of: token)
+            return try await introspectForAPI(text, by: client, at: issuer)
         }
         if !token.clientID.hasSameBytes(as: client.id) {
             guard client.introspects.contains(where: token.audience.containsBytes),
@@ -67,25 +67,6 @@ package struct TokenInspection: Sendable {
         members["acr"] = token.level.map { .string($0) }
         members["amr"] = token.methods.map { .array($0.map { .string($0) }) }
         return members
-    }
-
-    /// The claims of an access token of the API, if it is one and its session is live.
-    private func ofAPI(_ text: String, at issuer: Issuer) async throws -> AccessTokenClaims? {
-        let application = issuer.application
-        guard let claims = try? await access.verify(text, for: application) else { return nil }
-        let token = SessionToken(
-            sessionID: claims.sessionID, issuedAt: claims.issuedAt, generation: claims.generation)
-        let isEnded = try await revocations.isRevoked(token, at: issuing.time.now(), application: application.id)
-        return isEnded ? nil : claims
-    }
-
-    private static func members(of token: AccessTokenClaims) -> [String: JSONValue] {
-        [
-            "active": .bool(true), "token_type": .string("Bearer"), "exp": .integer(Int64(token.expiresAt)),
-            "iat": .integer(Int64(token.issuedAt)), "sub": .string(token.uid.text), "aud": .string(token.audience),
-            "iss": .string(token.issuer), "jti": .string(token.tokenID.text), "sid": .string(token.sessionID.text),
-            "auth_time": .integer(Int64(token.authenticatedAt)), "amr": .array(token.methods.map { .string($0) }),
-        ]
     }
 
     private func introspect(

@@ -11,7 +11,8 @@ extension SQLStore: SessionBearerStore {
         .write,
         """
         WITH presented AS MATERIALIZED (
-            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.methods, s.is_borrowed, b.created_at, b.idle_until
+            SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.methods, s.is_borrowed, b.created_at, b.idle_until,
+                   CASE WHEN s.elevated_until > now() THEN s.elevated_until END AS elevated_until
               FROM session_bearers b
               JOIN sessions s ON s.application_id = $1 AND s.id = b.session_id
               JOIN accounts a ON a.application_id = $1 AND a.uid = s.uid
@@ -26,7 +27,7 @@ extension SQLStore: SessionBearerStore {
                AND b.used_at <= clock.now - least(b.idle / 10, interval '1 day')
         )
         SELECT p.id, p.uid, p.authenticated_at, p.methods, p.is_borrowed, p.created_at, p.idle_until, i.provider,
-               i.provider_uid
+               i.provider_uid, p.elevated_until
           FROM presented p JOIN identities i ON i.application_id = $1 AND i.id = p.identity_id
         """)
 
@@ -34,9 +35,11 @@ extension SQLStore: SessionBearerStore {
         guard var row = try await run(Self.useBearer, [.application(application), .bytes(hash)]).first else {
             return nil
         }
-        return BearerSession(
+        var session = BearerSession(
             id: try row.next(), uid: try row.next(), authenticatedAt: try row.next(), methods: try row.next(),
             isBorrowed: try row.next(), createdAt: try row.next(), expiresAt: try row.next(), provider: try row.next(),
             providerUid: try row.next())
+        session.elevatedUntil = try row.next()
+        return session
     }
 }
