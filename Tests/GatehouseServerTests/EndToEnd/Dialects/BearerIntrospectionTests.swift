@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import OpenID
+import Postgres
 import ProviderKit
 import Testing
 

@@ -1,3 +1,4 @@
+import Accounts
 import Delivery
 import Foundation
 import NIOHTTP1

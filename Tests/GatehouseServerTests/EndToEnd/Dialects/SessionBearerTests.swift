@@ -1,4 +1,5 @@
 import Foundation
+import NIOHTTP1
 import Postgres
 import ProviderKit
 import Testing
@@ -138,7 +139,7 @@ struct SessionBearerTests {
     @Test func `the list shows the sooner end of a session, with a bearer and with an access token alone`()
         async throws
     {
-        func ends(_ app: TimeTrackerApp, _ token: String) async throws -> [TimeInterval] {
+        @Sendable func ends(_ app: TimeTrackerApp, _ token: String) async throws -> [TimeInterval] {
             let listed = try await app.api.get("/auth/sessions", bearer: token)
             let sessions = try #require(listed["sessions"].array, "\(listed.text)")
             return try sessions.map { session in
@@ -182,7 +183,7 @@ struct SessionBearerTests {
             #expect(try await app.me(other).status == 200)
             // A replica counts when it starts.
             let configuration = TimeTrackerApp.configuration("session: { idle: 10d, lifetime: 30d }")
-            try await TestServer.with(
+            _ = try await TestServer.with(
                 database: server.databaseURL, application: configuration, providers: "scripted: {}"
             ) { replica in
                 try await eventually("the bearer is counted") {
