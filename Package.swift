@@ -48,10 +48,12 @@ func tests(_ name: String, of dependencies: [Target.Dependency]) -> Target {
 
 let plugins = ["Anonymous", "Email", "Phone", "Apple", "OpenIDConnect", "CustomToken", "MobileNetwork"]
 
-// Linux is the only supported platform; `platforms` can list only Apple's platforms.
+// Linux is the only platform of the server. `platforms` can list only Apple's: those of the apps with `GatehouseClient`.
 let package = Package(
     name: "gatehouse",
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
+        .library(name: "GatehouseClient", targets: ["GatehouseClient"]),
         .executable(name: "gatehouse", targets: ["Gatehouse"]),
         .executable(name: "gatehouse-bench", targets: ["GatehouseBench"]),
         .library(name: "GatehouseServer", targets: ["GatehouseServer"]),
@@ -74,6 +76,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: [
+        // For apps; it depends on nothing, so that they fetch and build none of the server.
+        room("GatehouseClient", imports: []),
         room("ProviderKit", imports: ["CIDN2", "CPhoneNumber", .crypto]),
         room("Accounts", imports: ["ProviderKit"]),
         room("OpenID", imports: ["Accounts", "ProviderKit"]),
@@ -153,6 +157,7 @@ let package = Package(
         .target(
             name: "CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber"), .linkedLibrary("protobuf")]),
     ] + plugins.map(plugin) + [
+        tests("GatehouseClientTests", of: ["GatehouseClient"]),
         tests("ProviderKitTests", of: ["ProviderKit", "GatehouseTesting"]),
         tests("AccountsTests", of: ["Accounts", "ProviderKit"]),
         tests("OpenIDTests", of: ["Accounts", "OpenID"]),
@@ -191,8 +196,8 @@ let package = Package(
             of: [
                 "GatehouseServer", "GatehouseBench", "GatehouseTesting", "AnonymousProvider", "AppleProvider",
                 "CustomTokenProvider", "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider",
-                "PhoneProvider", "Accounts", "Delivery", "HTTPAPI", "Migrations", "OpenID", "Outbound", "Pages",
-                "Passwords",
+                "PhoneProvider", "Accounts", "Delivery", "HTTPAPI", "Migrations", "OpenID",
+                "Outbound", "Pages", "Passwords",
                 "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle,
                 .nioCore,
                 .nioHTTP1, .httpClient, .crypto,

@@ -1,0 +1,67 @@
+internal import Foundation
+
+/// One call of the API.
+struct Call: Sendable {
+    enum Access: Sendable { case open, bearer }
+
+    var method: String
+    /// The segments of the path below `/api/v1`.
+    var path: [String]
+    var query: [String: String] = [:]
+    var body: [String: GatehouseClient.JSON]?
+    var access: Access
+    /// Whether the call may be sent again after its answer was lost.
+    var isRepeatable: Bool
+
+    static func get(_ path: String..., query: [String: String] = [:], access: Access = .bearer) -> Self {
+        Self(method: "GET", path: path, query: query, access: access, isRepeatable: true)
+    }
+
+    static func post(_ path: String..., body: [String: GatehouseClient.JSON?] = [:], access: Access) -> Self {
+        Self(method: "POST", path: path, body: body.compactMapValues { $0 }, access: access, isRepeatable: false)
+    }
+
+    static func delete(_ path: String...) -> Self {
+        Self(method: "DELETE", path: path, access: .bearer, isRepeatable: false)
+    }
+
+    func changed(by change: (inout Self) -> Void) -> Self {
+        var call = self
+        change(&call)
+        return call
+    }
+}
+
+/// A successful answer.
+struct Answer: Sendable {
+    let status: Int
+    let headers: [String: String]
+    let body: Data
+    /// When the request was sent, from which the lifetimes in the answer are measured.
+    let askedAt: ContinuousClock.Instant
+
+    func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(GatehouseError) -> Value {
+        do {
+            return try JSONDecoder.ofAPI.decode(type, from: body)
+        } catch {
+            // The decoder's error is left out: it could quote the answer.
+            throw .unexpectedAnswer(status: status)
+        }
+    }
+}
+
+extension JSONDecoder {
+    /// Reads times of RFC 3339, with or without a fraction of a second.
+    static var ofAPI: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            let text = try container.decode(String.self)
+            let whole = Date.ISO8601FormatStyle()
+            let exact = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+            if let date = (try? exact.parse(text)) ?? (try? whole.parse(text)) { return date }
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no time")
+        }
+        return decoder
+    }
+}

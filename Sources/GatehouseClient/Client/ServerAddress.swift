@@ -1,0 +1,37 @@
+internal import Foundation
+
+/// The base URL of an application's API.
+struct ServerAddress: Sendable {
+    let base: URL
+
+    init(url: URL, application: String?) {
+        var place = url
+        if let application { place = place.appending(segments: ["apps", application]) }
+        base = place.appending(segments: ["api", "v1"])
+    }
+
+    /// The URL of a path below the base; each segment is escaped.
+    func url(of path: [String], query: [String: String]) -> URL {
+        let url = base.appending(segments: path)
+        guard !query.isEmpty else { return url }
+        return url.appending(queryItems: query.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0, value: $1) })
+    }
+}
+
+extension URL {
+    /// Appends segments of a path, in which a slash is escaped like every other reserved character.
+    fileprivate func appending(segments: [String]) -> URL {
+        let path = segments.map { $0.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? "" }
+        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+        var place = components.percentEncodedPath
+        while place.hasSuffix("/") { place.removeLast() }
+        components.percentEncodedPath = place + "/" + path.joined(separator: "/")
+        return components.url ?? self
+    }
+}
+
+extension CharacterSet {
+    /// The characters that no URL escapes (RFC 3986, 2.3).
+    fileprivate static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}

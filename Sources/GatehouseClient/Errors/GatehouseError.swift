@@ -1,0 +1,152 @@
+public import Foundation
+
+/// What a call of the library fails with.
+///
+/// No case and no description contains a token. Branch on `code`; new codes may be added.
+public enum GatehouseError: Error, Sendable {
+    /// The server, or a provider's page, refused.
+    case refused(Refusal)
+    /// There was no answer. The session is kept.
+    case network(NetworkFailure)
+    /// The session could not be stored or read. It is kept in memory.
+    case storage(StorageFailure)
+    /// The answer is none of this API, as from a proxy or the sign-in page of a network. The session is kept.
+    case unexpectedAnswer(status: Int)
+    /// The call needs a session, and there is none.
+    case signedOut
+    /// The calling task was cancelled.
+    case cancelled
+}
+
+extension GatehouseError {
+    /// Why there was no answer.
+    public enum NetworkFailure: Error, Sendable, Hashable {
+        /// The device has no network.
+        case offline
+        /// The server cannot be found or refuses connections.
+        case unreachable
+        /// The connection ended before the answer.
+        case connectionLost
+        /// The answer took too long.
+        case timedOut
+        /// No secure connection could be made.
+        case insecure
+        /// Another failure, with the number of `URLError`.
+        case other(Int)
+    }
+
+    /// Why the session was not stored.
+    public struct StorageFailure: Error, Sendable, Hashable {
+        /// What the library tried.
+        public enum Operation: String, Sendable, Hashable {
+            /// Reading the stored session.
+            case load
+            /// Writing the session.
+            case save
+            /// Removing the session.
+            case remove
+        }
+
+        /// What failed.
+        public let operation: Operation
+        /// The domain and number of the system's error, without paths or contents.
+        public let reason: String
+    }
+}
+
+extension GatehouseError {
+    /// The stable code: the server's, or one of the library's own.
+    public var code: Code {
+        switch self {
+        case .refused(let refusal): refusal.code
+        case .network: .networkError
+        case .storage: .storageError
+        case .unexpectedAnswer: .unexpectedAnswer
+        case .signedOut: .signedOut
+        case .cancelled: .cancelled
+        }
+    }
+
+    /// The refusal, if the server refused.
+    public var refusal: Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
+    /// The rule that refused, if it was one of the linking rules.
+    public var rule: String? { refusal?.rule }
+    /// What the person can do about it.
+    public var remedies: [String] { refusal?.remedies ?? [] }
+    /// How long the server asks to wait before the call is repeated.
+    public var retryAfter: Duration? { refusal?.retryAfter }
+}
+
+extension GatehouseError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+    /// The code and a sentence, without any token.
+    public var description: String { "\(code.rawValue): \(message)" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// The sentence alone.
+    public var errorDescription: String? { message }
+
+    /// A sentence for developers.
+    public var message: String {
+        switch self {
+        case .refused(let refusal): refusal.message
+        case .network(.offline): "There is no network"
+        case .network(.unreachable): "The server cannot be reached"
+        case .network(.connectionLost): "The connection was lost"
+        case .network(.timedOut): "The server did not answer in time"
+        case .network(.insecure): "There is no secure connection to the server"
+        case .network(.other(let number)): "The network failed (\(number))"
+        case .storage(let failure): "The session was not stored: \(failure.operation.rawValue), \(failure.reason)"
+        case .unexpectedAnswer(let status): "The answer is not one of the account server (status \(status))"
+        case .signedOut: "Nobody is signed in"
+        case .cancelled: "The call was cancelled"
+        }
+    }
+}
+
+// MARK: - Conversion
+
+extension GatehouseError {
+    /// Converts the error of a transport.
+    init(ofTransport error: any Error) {
+        switch error {
+        case let error as GatehouseError: self = error
+        case let error as NetworkFailure: self = .network(error)
+        case is CancellationError: self = .cancelled
+        case let error as URLError where error.code == .cancelled: self = .cancelled
+        case let error as URLError: self = .network(NetworkFailure(error.code))
+        default: self = .network(.other(0))
+        }
+    }
+
+    /// Converts an answer outside 200–299.
+    init(status: Int, headers: [String: String], body: Data) {
+        guard let envelope = try? JSONDecoder.ofAPI.decode(Refusal.Envelope.self, from: body) else {
+            self = .unexpectedAnswer(status: status)
+            return
+        }
+        let seconds = headers["retry-after"].flatMap { Int32($0.trimmingCharacters(in: .whitespaces)) }
+        self = .refused(Refusal(envelope, status: status, retryAfter: seconds.map { .seconds(max(0, $0)) }))
+    }
+}
+
+extension GatehouseError.NetworkFailure {
+    init(_ code: URLError.Code) {
+        switch code {
+        case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: self = .offline
+        case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed: self = .unreachable
+        case .networkConnectionLost: self = .connectionLost
+        case .timedOut: self = .timedOut
+        case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
+            .serverCertificateNotYetValid, .serverCertificateHasUnknownRoot:
+            self = .insecure
+        default: self = .other(code.rawValue)
+        }
+    }
+}
+
+extension GatehouseError.StorageFailure {
+    init(_ operation: Operation, _ error: any Error) {
+        let error = error as NSError
+        self.init(operation: operation, reason: "\(error.domain) \(error.code)")
+    }
+}

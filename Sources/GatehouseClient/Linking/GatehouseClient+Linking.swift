@@ -1,0 +1,97 @@
+internal import Foundation
+
+extension GatehouseClient {
+    /// The account's identities.
+    public func identities() async throws(GatehouseError) -> [Identity] {
+        struct List: Decodable { let identities: [Identity] }
+        return try await value(of: .get("auth", "identities"), as: List.self).identities
+    }
+
+    /// Adds an identity to the account that is signed in; it needs a recent sign-in, unless the account is a guest's.
+    ///
+    /// An identity of another account is refused with `IDENTITY_IN_USE`, mostly with a `mergeToken` for `merge`.
+    @discardableResult
+    public func link(
+        _ proof: Proof, onConflict choice: ConflictChoice? = nil
+    ) async throws(GatehouseError) -> Linked {
+        let signIn = try await keeper.currentSignIn()
+        var body = proof.body
+        body["onConflict"] = choice.map { .string($0.rawValue) }
+        let answer = try await answer(to: .post("auth", "identities", proof.provider, body: body, access: .bearer))
+        if answer.status == 202 { return .mailed(email: try answer.decoded(as: MailedAnswer.self).email) }
+        return .linked(try await taken(answer, continuing: signIn))
+    }
+
+    /// Proves again who is signed in, after which calls that need a recent sign-in work again.
+    @discardableResult
+    public func reauthenticate(_ proof: Proof) async throws(GatehouseError) -> SignedIn {
+        let signIn = try await keeper.currentSignIn()
+        let body = proof.body.merging(["provider": .string(proof.provider)]) { $1 }
+        return try await opened(by: .post("auth", "reauthenticate", body: body, access: .bearer), continuing: signIn)
+    }
+
+    /// Removes an identity by its id; it needs a recent sign-in.
+    ///
+    /// Sessions that the identity opened end. Removing the last one deletes the account.
+    @discardableResult
+    public func unlink(_ id: Identity.ID) async throws(GatehouseError) -> Unlinked {
+        let isCurrent = try await identities().first { $0.id == id }?.current ?? false
+        return try await unlink(id, isCurrent: isCurrent)
+    }
+
+    /// Removes the identity that opened this session, and signs out.
+    @discardableResult
+    public func unlinkCurrent() async throws(GatehouseError) -> Unlinked {
+        try await unlink("current", isCurrent: true)
+    }
+
+    private func unlink(_ id: String, isCurrent: Bool) async throws(GatehouseError) -> Unlinked {
+        struct Removal: Decodable { let accountDeleted: Bool }
+        let signIn = try await keeper.currentSignIn()
+        let answer = try await answer(to: .delete("auth", "identities", id))
+        guard try answer.decoded(as: Removal.self).accountDeleted else {
+            if isCurrent { await keeper.end(.identityRemoved, of: signIn) }
+            return .unlinked
+        }
+        await keeper.end(.accountDeleted, of: signIn)
+        return .accountDeleted(receipt: answer.receipt)
+    }
+
+    /// Sends a code to a new e-mail address of an identity; it needs a recent sign-in.
+    public func changeEmail(
+        of id: Identity.ID, to email: String
+    ) async throws(GatehouseError) -> AddressChange {
+        try await changeAddress(of: id, "email", to: email)
+    }
+
+    /// Sends a code to a new phone number (E.164) of an identity; it needs a recent sign-in.
+    public func changePhone(
+        of id: Identity.ID, to phone: String
+    ) async throws(GatehouseError) -> AddressChange {
+        try await changeAddress(of: id, "phone", to: phone)
+    }
+
+    private func changeAddress(
+        of id: String, _ kind: String, to address: String
+    ) async throws(GatehouseError) -> AddressChange {
+        let call = Call.post("auth", "identities", id, "address", body: [kind: .string(address)], access: .bearer)
+        let sent = try await value(of: call, as: CodeAnswer.self)
+        return AddressChange(identity: id, sent: sent.code(of: kind, provider: nil, isBound: true))
+    }
+
+    /// Completes a change of address with the code; the old address stays until then.
+    /// - Returns: The identity with its new address.
+    @discardableResult
+    public func confirm(_ change: AddressChange, code: String) async throws(GatehouseError) -> Identity {
+        let body: [String: JSON?] = ["challengeId": .string(change.sent.challengeId), "code": .string(code)]
+        return try await value(
+            of: .post("auth", "identities", change.identity, "address", "verify", body: body, access: .bearer))
+    }
+
+    /// A change of address whose code is on its way.
+    public struct AddressChange: Sendable, Hashable {
+        let identity: Identity.ID
+        /// The code that was sent.
+        public let sent: SentCode
+    }
+}

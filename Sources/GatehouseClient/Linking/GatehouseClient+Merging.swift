@@ -1,0 +1,45 @@
+extension GatehouseClient {
+    /// Shows what a merge would do, and changes nothing; the ticket stays good.
+    /// - Parameters:
+    ///   - ticket: The `mergeToken` of a refusal with `IDENTITY_IN_USE`.
+    ///   - survivor: Whose `uid` survives; by default that of the older permanent account.
+    /// - Returns: What would happen.
+    /// - Throws: `refused` with `INVALID_TOKEN` if the ticket is used or expired, or another failure.
+    public func planMerge(
+        _ ticket: Secret, survivor: Survivor? = nil
+    ) async throws(GatehouseError) -> MergePlan {
+        try await value(of: call(ticket, survivor, isDry: true))
+    }
+
+    /// Makes one account of two; it needs a recent sign-in.
+    ///
+    /// The session is then of the survivor.
+    @discardableResult
+    public func merge(_ ticket: Secret, survivor: Survivor? = nil) async throws(GatehouseError) -> Merge {
+        struct Merged: Decodable { let merge: Merge }
+        let signIn = try await keeper.currentSignIn()
+        let answer = try await answer(to: call(ticket, survivor, isDry: false))
+        let merged = try answer.decoded(as: Merged.self)
+        _ = try await taken(answer, continuing: signIn)
+        return merged.merge
+    }
+
+    private func call(_ ticket: Secret, _ survivor: Survivor?, isDry: Bool) -> Call {
+        let body: [String: JSON?] = [
+            "mergeToken": .string(ticket.value), "dryRun": .bool(isDry),
+            "survivor": survivor.map { .string($0.rawValue) },
+        ]
+        return .post("auth", "merge", body: body, access: .bearer).changed { $0.isRepeatable = isDry }
+    }
+
+    /// What was merged into the account.
+    public func merges() async throws(GatehouseError) -> [Merge] {
+        struct List: Decodable { let merges: [Merge] }
+        return try await value(of: .get("auth", "merges"), as: List.self).merges
+    }
+
+    /// Undoes a merge, so that both accounts are as before; it needs a recent sign-in.
+    public func undoMerge(_ id: Merge.ID) async throws(GatehouseError) {
+        try await answer(to: .post("auth", "merges", id, "undo", access: .bearer))
+    }
+}

@@ -1,0 +1,19 @@
+/// The streams to which changes of a session go.
+final class Listeners: Sendable {
+    private let open = Locked<(next: Int, streams: [Int: AsyncStream<GatehouseClient.Change>.Continuation])>((0, [:]))
+
+    func add(_ stream: AsyncStream<GatehouseClient.Change>.Continuation) {
+        let id = open.withLock { open in
+            open.next += 1
+            open.streams[open.next] = stream
+            return open.next
+        }
+        stream.onTermination = { [weak self] _ in self?.open.withLock { _ = $0.streams.removeValue(forKey: id) } }
+    }
+
+    func report(_ change: GatehouseClient.Change) {
+        for stream in open.withLock({ Array($0.streams.values) }) { stream.yield(change) }
+    }
+
+    deinit { open.withLock { $0.streams.values.forEach { $0.finish() } } }
+}

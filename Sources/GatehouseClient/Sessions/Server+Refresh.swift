@@ -1,0 +1,33 @@
+/// The tokens of a refresh, with their life.
+struct AccessAnswer: Sendable {
+    let pair: TokenPair
+    let access: AccessToken
+}
+
+extension Server {
+    /// Exchanges a refresh token.
+    ///
+    /// If the answer is lost the same token is sent again: the server then gives the same successor.
+    func renewed(with token: GatehouseClient.Secret) async -> Result<AccessAnswer, GatehouseError> {
+        let call = Call.post("auth", "refresh", body: ["refreshToken": .string(token.value)], access: .open)
+            .changed { $0.isRepeatable = true }
+        do {
+            let answer = try await answer(to: call)
+            let pair = try answer.decoded(as: TokenPair.self)
+            return .success(AccessAnswer(pair: pair, access: AccessToken(pair, askedAt: answer.askedAt)))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension GatehouseError.Refusal {
+    /// Whether the answer to a refresh means that the session is over.
+    var endsSession: Bool {
+        switch code {
+        case .invalidRefreshToken, .invalidToken: status == 401
+        case .accountDisabled, .accountDeleted: status == 403
+        default: false
+        }
+    }
+}

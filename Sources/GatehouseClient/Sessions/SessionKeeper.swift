@@ -1,0 +1,238 @@
+internal import Foundation
+
+/// Owns the session: renews its access token with one refresh at a time, stores it, and reports its changes.
+actor SessionKeeper {
+    /// How long storing and renewing in advance are not tried again after a failure.
+    private static let patience = Duration.seconds(5)
+
+    private let server: Server
+    private let storage: any GatehouseClient.Storage
+    private let renewsByItself: Bool
+    let listeners = Listeners()
+    /// The current access token, for code that cannot wait.
+    let current = Locked<GatehouseClient.Secret?>(nil)
+
+    private var state = KeptState.unread
+    /// Counts the sign-ins of different people, so that a call of one is never repeated for another.
+    private var signIn = 0
+    private var refreshes = 0
+    private var refreshing: Refresh?
+    private var timer: Task<Void, Never>?
+    /// When storing is tried again; `nil` if the storage holds the session.
+    private var storeAgainAt: ContinuousClock.Instant?
+    private var renewAgainAt: ContinuousClock.Instant?
+
+    init(server: Server, storage: any GatehouseClient.Storage, renewsByItself: Bool) {
+        self.server = server
+        self.storage = storage
+        self.renewsByItself = renewsByItself
+    }
+
+    deinit { timer?.cancel() }
+
+    // MARK: - Reading
+
+    /// The session, read from the storage the first time.
+    func session() throws(GatehouseError) -> GatehouseClient.Session? {
+        try load()
+        if case .signedIn(let held) = state { return held.session }
+        return nil
+    }
+
+    /// The number of the sign-in; it differs after a sign-out or the sign-in of another person.
+    func currentSignIn() throws(GatehouseError) -> Int {
+        guard try session() != nil else { throw .signedOut }
+        return signIn
+    }
+
+    private func load() throws(GatehouseError) {
+        guard case .unread = state else { return storeAgain() }
+        let data: Data?
+        do {
+            data = try storage.load()
+        } catch {
+            let error = GatehouseError.storage(.init(.load, error))
+            listeners.report(.storageFailed(error))
+            throw error
+        }
+        guard let data else {
+            state = .signedOut
+            return
+        }
+        do {
+            let stored = try JSONDecoder().decode(StoredSession.self, from: data)
+            state = .signedIn(
+                HeldSession(session: stored.session, refreshToken: stored.refreshToken, isRemembered: true))
+            listeners.report(.signedIn(stored.session))
+            scheduleRenewal(after: .zero)
+        } catch {
+            // Of another version, or damaged; the next sign-in replaces it.
+            state = .signedOut
+            listeners.report(.storageFailed(.storage(.init(operation: .load, reason: "unreadable"))))
+        }
+    }
+
+    // MARK: - Access tokens
+
+    /// Returns an access token that is good for a call, renewed if necessary.
+    /// - Parameter rejected: The token that the server refused for the same sign-in.
+    /// - Returns: The token and its sign-in.
+    /// - Throws: `signedOut`, also if another person has signed in, or the failure of the renewal.
+    func grant(insteadOf rejected: Grant? = nil) async throws(GatehouseError) -> Grant {
+        try load()
+        guard case .signedIn(let held) = state, rejected.map({ $0.signIn == signIn }) ?? true else {
+            throw .signedOut
+        }
+        let now = ContinuousClock.now
+        if let access = held.access, access.token != rejected?.token, now < access.end {
+            if now >= access.renewAt, renewAgainAt.map({ now >= $0 }) ?? true { _ = refresh(held) }
+            return Grant(token: access.token, signIn: signIn)
+        }
+        return try await refresh(held).value.get()
+    }
+
+    /// The refresh that is under way, or a new one.
+    private func refresh(_ held: HeldSession) -> Task<Result<Grant, GatehouseError>, Never> {
+        if let refreshing { return refreshing.task }
+        refreshes += 1
+        let (number, presented, signIn) = (refreshes, held.refreshToken, signIn)
+        let task = Task { () -> Result<Grant, GatehouseError> in
+            let outcome = await server.renewed(with: presented)
+            return finish(outcome, number: number, presented: presented, signIn: signIn)
+        }
+        refreshing = Refresh(number: number, task: task)
+        return task
+    }
+
+    private func finish(
+        _ outcome: Result<AccessAnswer, GatehouseError>, number: Int, presented: GatehouseClient.Secret, signIn: Int
+    ) -> Result<Grant, GatehouseError> {
+        if refreshing?.number == number { refreshing = nil }
+        guard case .signedIn(var held) = state, self.signIn == signIn else { return .failure(.signedOut) }
+        guard held.refreshToken == presented else {
+            // Another sign-in of the same person came first.
+            return held.access.map { .success(Grant(token: $0.token, signIn: signIn)) } ?? .failure(.signedOut)
+        }
+        switch outcome {
+        case .success(let answer):
+            renewAgainAt = nil
+            held.refreshToken = answer.pair.refreshToken
+            held.access = answer.access
+            hold(held)
+            return .success(Grant(token: answer.access.token, signIn: signIn))
+        case .failure(.refused(let refusal)) where refusal.endsSession:
+            forget(.ended(refusal))
+            return .failure(.refused(refusal))
+        case .failure(let error):
+            renewAgainAt = .now + Self.patience
+            listeners.report(.refreshFailed(error))
+            scheduleRenewal(after: Self.patience)
+            return .failure(error)
+        }
+    }
+
+    // MARK: - Changing
+
+    /// Takes over the session of a sign-in.
+    ///
+    /// `former` is the sign-in that the session continues.
+    /// - Throws: `signedOut` if another sign-in has taken its place.
+    func adopt(
+        _ answer: SessionAnswer, access: AccessToken, isRemembered: Bool?, continuing former: Int? = nil
+    ) throws(GatehouseError) {
+        var known: HeldSession?
+        if case .signedIn(let held) = state { known = held }
+        if let former, former != signIn || known == nil { throw .signedOut }
+        let session = GatehouseClient.Session(user: answer.user, auth: answer.auth)
+        let isSamePerson = known?.session.uid == session.uid
+        if !isSamePerson { signIn += 1 }
+        refreshing = nil
+        renewAgainAt = nil
+        hold(
+            HeldSession(
+                session: session, refreshToken: answer.refreshToken, access: access,
+                isRemembered: isRemembered ?? known?.isRemembered ?? true))
+        listeners.report(isSamePerson && former != nil ? .updated(session) : .signedIn(session))
+    }
+
+    /// Takes over what the server says about the account.
+    func update(_ user: GatehouseClient.User, of signIn: Int) {
+        guard self.signIn == signIn, case .signedIn(var held) = state, held.session.uid == user.id,
+            held.session.user != user
+        else { return }
+        held.session.user = user
+        hold(held)
+        listeners.report(.updated(held.session))
+    }
+
+    /// Signs out on this device.
+    func end(_ reason: GatehouseClient.SignOutReason, of signIn: Int? = nil) {
+        guard signIn == nil || signIn == self.signIn, case .signedIn = state else { return }
+        forget(reason)
+    }
+
+    /// Signs out on this device, and returns the session to end at the server.
+    func forgetForSignOut() throws(GatehouseError) -> HeldSession? {
+        try load()
+        guard case .signedIn(let held) = state else { return nil }
+        forget(.signedOut)
+        return held
+    }
+
+    private func hold(_ held: HeldSession) {
+        state = .signedIn(held)
+        current.withLock { $0 = held.access?.token }
+        store()
+        if let access = held.access { scheduleRenewal(after: ContinuousClock.now.duration(to: access.renewAt)) }
+    }
+
+    private func forget(_ reason: GatehouseClient.SignOutReason) {
+        state = .signedOut
+        signIn += 1
+        refreshing = nil
+        timer?.cancel()
+        current.withLock { $0 = nil }
+        store()
+        listeners.report(.signedOut(reason))
+    }
+
+    // MARK: - Storing
+
+    private func storeAgain() {
+        if let storeAgainAt, .now >= storeAgainAt { store() }
+    }
+
+    private func store() {
+        var operation = GatehouseError.StorageFailure.Operation.remove
+        do {
+            if case .signedIn(let held) = state, held.isRemembered {
+                operation = .save
+                let stored = StoredSession(refreshToken: held.refreshToken, session: held.session)
+                try storage.save(JSONEncoder().encode(stored))
+            } else {
+                try storage.remove()
+            }
+            if storeAgainAt != nil { listeners.report(.stored) }
+            storeAgainAt = nil
+        } catch {
+            if storeAgainAt == nil { listeners.report(.storageFailed(.storage(.init(operation, error)))) }
+            storeAgainAt = .now + Self.patience
+        }
+    }
+
+    // MARK: - Renewing by itself
+
+    private func scheduleRenewal(after pause: Duration) {
+        guard renewsByItself else { return }
+        timer?.cancel()
+        timer = Task { [weak self] in
+            do { try await Task.sleep(for: pause, clock: .continuous) } catch { return }
+            await self?.renew()
+        }
+    }
+
+    private func renew() async {
+        guard case .signedIn(let held) = state else { return }
+        _ = await refresh(held).value
+    }
+}

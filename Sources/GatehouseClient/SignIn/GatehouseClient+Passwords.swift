@@ -1,0 +1,55 @@
+extension GatehouseClient {
+    /// Registers an address with a password and has a link mailed that opens the account.
+    ///
+    /// The answer is the same for an address that is taken, whose owner gets a notice.
+    /// - Returns: The address as the server writes it.
+    @discardableResult
+    public func register(
+        email: String, password: String, displayName: String? = nil
+    ) async throws(GatehouseError) -> String {
+        let body: [String: JSON?] = [
+            "email": .string(email), "password": .string(password), "displayName": displayName.map { .string($0) },
+        ]
+        return try await value(of: .post("auth", "register", body: body, access: .open), as: MailedAnswer.self).email
+    }
+
+    /// Signs in with the token of a registration's mail.
+    /// - Parameters:
+    ///   - token: The mailed token.
+    ///   - password: The registered password, where the application requires it.
+    ///   - linking: Whether the address joins the account that is signed in, which has registered it with `link`.
+    /// - Returns: Who is signed in now.
+    /// - Throws: `refused` with `INVALID_TOKEN` if the token is used or expired, or another failure.
+    @discardableResult
+    public func verifyEmail(
+        token: String, password: String? = nil, linking: Bool = false
+    ) async throws(GatehouseError) -> SignedIn {
+        let former = linking ? try await keeper.currentSignIn() : nil
+        let body: [String: JSON?] = ["token": .string(token), "password": password.map { .string($0) }]
+        let call = Call.post("auth", "verify-email", body: body, access: linking ? .bearer : .open)
+        return try await opened(by: call, continuing: former)
+    }
+
+    /// Has a link mailed that sets a new password, if the address has an account.
+    public func forgotPassword(email: String) async throws(GatehouseError) {
+        try await answer(to: .post("auth", "forgot-password", body: ["email": .string(email)], access: .open))
+    }
+
+    /// Sets a new password with the token of that mail, which ends every session of the account.
+    public func resetPassword(token: String, to password: String) async throws(GatehouseError) {
+        let body: [String: JSON?] = ["token": .string(token), "newPassword": .string(password)]
+        try await answer(to: .post("auth", "reset-password", body: body, access: .open))
+    }
+
+    /// Sets a new password and ends the account's other sessions; it needs a recent sign-in.
+    public func changePassword(current: String? = nil, to password: String) async throws(GatehouseError) {
+        let body: [String: JSON?] = ["currentPassword": current.map { .string($0) }, "password": .string(password)]
+        let call = Call.post("auth", "change-password", body: body, access: .bearer)
+        try await answer(to: call.changed { $0.method = "PUT" })
+    }
+}
+
+/// The answer to a registration.
+struct MailedAnswer: Decodable {
+    let email: String
+}
