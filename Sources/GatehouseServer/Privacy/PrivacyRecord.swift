@@ -1,5 +1,6 @@
 internal import Accounts
 internal import Foundation
+internal import HTTPAPI
 internal import OpenID
 internal import Passwords
 
@@ -156,7 +157,7 @@ struct PrivacyRecord {
                 "merges",
                 "can be undone for \(policy.undoWindow.configured), then contain no address; deleted with the account",
             ],
-        ] + clientRetention(of: application) + [
+        ] + dialectRetention(of: application) + clientRetention(of: application) + [
             ["events for webhooks", "30d, once they are settled; those of an erasure stay"],
             ["tokens given back to their service", "30d, as name and times only; those of an erasure stay"],
             [
@@ -168,6 +169,18 @@ struct PrivacyRecord {
             ["messages sent", "7d, their content until they are sent; those given up 30d"],
             ["audit", AuditRetention.events.configured],
         ]
+    }
+
+    private func dialectRetention(of application: Configuration.Application) -> [[String]] {
+        let dialects = application.dialects
+        let sessions = [("immich", dialects.immich?.renewal), ("timetracker", dialects.timeTracker?.renewal)]
+        return sessions.compactMap { name, renewal in
+            guard let lifetime = renewal?.bearerLifetime else { return nil }
+            return [
+                "sessions of \(name), with a keyed hash of device and program",
+                "\(lifetime.lifetime.configured) at most, \(lifetime.idle.configured) without use",
+            ]
+        }
     }
 
     private func clientRetention(of application: Configuration.Application) -> [[String]] {

@@ -62,6 +62,16 @@ struct PrivacyRecordTests {
             ])
     }
 
+    @Test func `sessions of dialects last as long as these allow`() throws {
+        let yaml = Fixture.application("dialects: { immich: { session: { idle: 60d, lifetime: 300d } } }")
+        let record = PrivacyRecord(configuration: try Fixture.parse(yaml)).markdown
+        expect(
+            record,
+            has: [
+                "| sessions of immich, with a keyed hash of device and program | 300d at most, 60d without use |"
+            ])
+    }
+
     @Test func `the command needs no database`() async throws {
         try await ProcessDirectory.with { directory in
             let outcome = try await ServerFile(database: "postgresql://127.0.0.1:1/nowhere").run(
