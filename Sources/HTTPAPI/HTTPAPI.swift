@@ -55,7 +55,7 @@ package struct HTTPAPI: Sendable {
             + ServerRoutes(
                 keys: keys, health: health, metrics: metrics,
                 gauges: gauges + oauth.gauges + openID.handoffGauges + dialectMetrics.gauges
-            ).endpoints
+            ).endpoints + ClientRoutes().endpoints
         let start = inbox.map { _ in
             StartOperations(guests: openID.guestVisits, signIn: operations.providers.guestSignIn(of: installed))
         }
@@ -66,7 +66,7 @@ package struct HTTPAPI: Sendable {
         }
         endpoints =
             documented + dialects + [.document(of: documented)] + StartRoutes(development: start).endpoints
-            + PageRoutes(inbox: inbox).endpoints
+            + PageRoutes(inbox: inbox).endpoints + ClientRoutes().copies
         services = EndpointResponder.Services(
             authentication: useCases.authentication, scanners: openID.qrBearers, limits: useCases.limits,
             hashing: useCases.hashing, refusals: useCases.refusals)
