@@ -15,6 +15,8 @@ package struct ApplicationPolicy: Sendable, Equatable {
         package var refreshRecovery: Duration = .seconds(72 * 3600)
         /// The lifetime of a session from its sign-in, regardless of refreshes.
         package var sessionLifetime: Duration = .seconds(365 * 86400)
+        /// The same for a session that its client asked to be short, if that is less.
+        package var shortSessions: Duration = .seconds(12 * 3600)
 
         package init() {}
     }

@@ -35,7 +35,7 @@ package struct IdentityLinking: Sendable {
             principal.successor == nil && !admittingSignIns
             ? .link(principal.sessionID) : .anything(principal.sessionID)
         let outcome = try await accepting(proof, of: provider, for: use, from: client, in: application) {
-            try await link($0, of: provider, onConflict: onConflict, by: principal, from: client, store: $1)
+            try await link($0, of: provider, onConflict: onConflict, by: principal, from: $1, store: $2)
         }
         return try await tokens.signedIn(outcome, in: application)
     }
@@ -80,7 +80,7 @@ package struct IdentityLinking: Sendable {
         let application = principal.application
         let use = FlowUse.reauthentication(principal.sessionID)
         let outcome = try await accepting(proof, of: provider, for: use, from: client, in: application) {
-            accepted, store in
+            accepted, client, store in
             var evidence = accepted
             // A token that may sign in repeatedly may still re-authenticate only once.
             evidence.singleUse = evidence.singleUse ?? evidence.singleReauthentication
@@ -156,38 +156,41 @@ package struct IdentityLinking: Sendable {
         }
     }
 
-    /// Runs `body` with the evidence of a proof, and repeats both after a `StoreConflict`.
+    /// Runs `body` with the evidence of a proof and the client whose session it opens, and repeats both after a
+    /// `StoreConflict`.
     ///
     /// A code is accepted in the transaction that uses it, which also commits a refusal, so that the attempt is counted
     /// and the code remains consumed.
     private func accepting(
         _ proof: PresentedProof, of provider: ConfiguredProvider, for use: FlowUse, from client: Client,
         in application: Application,
-        _ body: @Sendable (VerifiedIdentity, any TransactionalStore & Store) async throws -> SignInOutcome
+        _ body: @Sendable (VerifiedIdentity, Client, any TransactionalStore & Store) async throws -> SignInOutcome
     ) async throws -> SignInOutcome {
         if case .evidence(let evidence) = proof {
             let checked = try evidence.checked()
-            return try await retryingOnConflict { try await body(checked, store) }
+            return try await retryingOnConflict { try await body(checked, client, store) }
         }
         return try await store.retryingTransactionKeepingRefusals { store in
-            let evidence = try await accept(proof, of: provider, for: use, from: client, in: application, store: store)
-            return try await body(evidence, store)
+            let (evidence, client) = try await accept(
+                proof, of: provider, for: use, from: client, in: application, store: store)
+            return try await body(evidence, client, store)
         }
     }
 
     private func accept(
         _ proof: PresentedProof, of provider: ConfiguredProvider, for use: FlowUse, from client: Client,
         in application: Application, store: any Store
-    ) async throws -> VerifiedIdentity {
+    ) async throws -> (VerifiedIdentity, Client) {
         switch proof {
-        case .evidence(let evidence): return try evidence.checked()
+        case .evidence(let evidence): return (try evidence.checked(), client)
         case .oneTimeCode(let presented):
-            return try await codes.prove(
+            let evidence = try await codes.prove(
                 presented, with: provider, session: use.session, from: client, in: application, store: store)
+            return (evidence, client)
         case .redirectCode(let presented):
             let flow = try await redemption.accept(presented, for: use, in: application, store: store)
             guard flow.provider == provider.name else { throw AccountsError.invalidToken }
-            return flow.evidence
+            return (flow.evidence, client.opening(flow.destination))
         }
     }
 

@@ -5,6 +5,8 @@ package struct AuthorizationRequest: Sendable {
     package var redirectURI, codeChallenge, codeChallengeMethod, state: String?
     /// Whether the response is the redirect itself, so that its cookie can bind the flow to the browser.
     package var isBrowserDriven: Bool
+    /// Whether the session that the flow opens is short (`Client.opensShortSession`).
+    package var opensShortSession = false
 
     package init(
         redirectURI: String?, codeChallenge: String?, codeChallengeMethod: String?, state: String?,
@@ -26,7 +28,8 @@ package struct AuthorizationRequest: Sendable {
         }
         return FlowDestination(
             redirectURI: registered.uri, appState: state ?? generatedState,
-            codeChallenge: try checkedChallenge(isRequired: registered.requiresPKCE))
+            codeChallenge: try checkedChallenge(isRequired: registered.requiresPKCE),
+            opensShortSession: opensShortSession)
     }
 
     private func checkedChallenge(isRequired: Bool) throws -> String? {

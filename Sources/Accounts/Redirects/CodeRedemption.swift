@@ -46,6 +46,15 @@ package struct PresentedCode: Sendable {
     }
 }
 
+extension Client {
+    /// The client with the kind of session that the app asked for when it began the flow, or asks for now.
+    func opening(_ destination: FlowDestination) -> Client {
+        var client = self
+        client.opensShortSession = opensShortSession || destination.opensShortSession
+        return client
+    }
+}
+
 /// Exchanges a redirect flow's code for a session, and applies the linking rules then, not at the provider's callback.
 package struct CodeRedemption: Sendable {
     /// How long a second presentation of a code counts as a duplicate request; later it counts as theft of the code.
@@ -68,7 +77,8 @@ package struct CodeRedemption: Sendable {
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
             let flow = try await accept(presented, for: .signIn, in: application, store: store)
             let provider = try application.providers.named(flow.provider)
-            var session = tokens.newSession(by: flow.evidence, of: provider.name, from: client, in: application)
+            var session = tokens.newSession(
+                by: flow.evidence, of: provider.name, from: client.opening(flow.destination), in: application)
             session.mayOpenAccount = mayOpenAccount
             if let source = flow.source {
                 // The locks are kept until the new session is open, so that a password reset ends both.

@@ -22,9 +22,12 @@ package struct FlowDestination: Sendable, Equatable {
     package let appState: String
     /// The app's S256 code challenge; `nil` only if the redirect URI is registered without PKCE.
     package let codeChallenge: String?
+    /// Whether the app asks for a short session (`Client.opensShortSession`).
+    package let opensShortSession: Bool
 
-    package init(redirectURI: String, appState: String, codeChallenge: String?) {
+    package init(redirectURI: String, appState: String, codeChallenge: String?, opensShortSession: Bool = false) {
         (self.redirectURI, self.appState, self.codeChallenge) = (redirectURI, appState, codeChallenge)
+        self.opensShortSession = opensShortSession
     }
 }
 

@@ -19,6 +19,8 @@ package struct Client: Sendable, Equatable {
     package var cookie: BrowserCookie?
     /// How an app keeps the session that the call opens; not used with a cookie.
     package var renewal = Renewal.refresh
+    /// Whether a session with refresh tokens that the call opens ends after `ApplicationPolicy.Tokens.shortSessions`.
+    package var opensShortSession = false
     /// The name of the dialect that the client speaks; `nil` for version 1 of the API and for pages.
     package var dialect: String?
 

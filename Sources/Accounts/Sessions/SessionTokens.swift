@@ -22,6 +22,8 @@ package struct SignedIn: Sendable {
     package let session: OpenedSession
     /// Empty for a session that a cookie keeps.
     package let tokens: TokenPair
+    /// When the session ends unless it is renewed, in whole seconds since the epoch; `nil` if a cookie keeps it.
+    package var sessionExpires: Int?
 }
 
 /// Makes the secrets of sessions, and signs access tokens of opened sessions.
@@ -65,7 +67,24 @@ package struct SessionTokens: Sendable {
             case .refreshToken(let token): try await pair(for: session.grant, refreshToken: token, in: application)
             case .bearer(let bearer, let lifetime): self.bearer(bearer, lifetime, of: session.grant, in: application)
             }
-        return SignedIn(session: session, tokens: tokens)
+        return SignedIn(
+            session: session, tokens: tokens,
+            sessionExpires: end(of: session.grant, with: tokens, by: secret, in: application))
+    }
+
+    /// When a session that was just opened ends unless it is renewed: a renewal can be too late for its secret, and for
+    /// the session.
+    private func end(
+        of grant: SessionGrant, with tokens: TokenPair, by secret: SessionSecret, in application: Application
+    ) -> Int? {
+        switch secret {
+        case .cookie: nil
+        case .none, .bearer: tokens.expiresAt
+        case .refreshToken:
+            min(
+                Int(grant.expiresAt.timeIntervalSince1970),
+                tokens.issuedAt + Int(application.policy.tokens.refreshLifetime.components.seconds))
+        }
     }
 
     private func bearer(

@@ -13,6 +13,10 @@ extension JSONSchema {
     /// A SHA-256 in base64url (RFC 7636, 4.2).
     static let codeChallenge = JSONSchema(.string, pattern: "^[A-Za-z0-9_-]{43}$")
     static let metadata = JSONSchema.dictionary(of: .anything)
+    static let remember = JSONSchema(
+        .boolean,
+        description:
+            "If false, the session ends after `tokens.shortSessions` (12 hours), however often it is refreshed.")
     static let bearerType = JSONSchema.enumeration(["Bearer"])
 
     /// A new password: its length and its number of different characters; a schema can't express the zxcvbn score.

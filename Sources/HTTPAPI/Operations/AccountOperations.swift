@@ -76,7 +76,7 @@ struct AccountOperations: Sendable {
             ]
         ) { context, input in
             try await useCases.deletion.restore(
-                with: input.restoreToken, from: context.client, in: context.application)
+                with: input.restoreToken, from: context.client(remembered: input.remember), in: context.application)
         }
     }
 
@@ -115,7 +115,8 @@ extension AccountOperations {
                     try await useCases.merging.preview(ticket: ticket, survivor: survivor, by: principal))
             }
             let (signedIn, merge) = try await useCases.merging.merge(
-                ticket: ticket, survivor: survivor, by: principal, from: context.client)
+                ticket: ticket, survivor: survivor, by: principal,
+                from: context.client(remembered: input.remember))
             return .merged(signedIn, merge)
         }
     }

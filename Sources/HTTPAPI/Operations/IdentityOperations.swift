@@ -12,7 +12,7 @@ struct IdentityOperations: Sendable {
         }
     }
 
-    typealias Link = (proof: SubmittedProof, onConflict: ConflictChoice?)
+    typealias Link = (proof: SubmittedProof, onConflict: ConflictChoice?, remember: Bool?)
 
     /// Attempts with a password count toward the limit of registrations, other proofs toward that of their provider's
     /// route.
@@ -34,12 +34,12 @@ struct IdentityOperations: Sendable {
             let (principal, body) = (try context.principal, try input.body.get())
             return try await useCases.identityProofs.link(
                 body.proof, of: input.provider, onConflict: body.onConflict ?? .keep, by: principal,
-                from: context.client)
+                from: context.client(remembered: body.remember))
         }
     }
 
     /// Attempts with a password count toward the limit of sign-ins, other proofs toward that of their provider's route.
-    var reauthenticate: Operation<(provider: String?, proof: SubmittedProof), SignedIn> {
+    var reauthenticate: Operation<(provider: String?, proof: SubmittedProof, remember: Bool?), SignedIn> {
         Operation(
             "identity.reauthenticate", access: .bearer,
             limits: .chosen { input, providers in
@@ -54,7 +54,8 @@ struct IdentityOperations: Sendable {
             ]
         ) { context, input in
             try await useCases.identityProofs.reauthenticate(
-                with: input.proof, of: input.provider, by: context.principal, from: context.client)
+                with: input.proof, of: input.provider, by: context.principal,
+                from: context.client(remembered: input.remember))
         }
     }
 

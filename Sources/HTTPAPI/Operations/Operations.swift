@@ -36,6 +36,13 @@ struct OperationContext: Sendable {
     var application: Accounts.Application { scope.application.application }
     var log: Logger { request.context.log }
 
+    /// The client, whose session is short if its request has `remember: false`.
+    func client(remembered: Bool?) -> Client {
+        var client = client
+        client.opensShortSession = remembered == false
+        return client
+    }
+
     /// - Throws: `AccountsError.invalidToken` if `optionalPrincipal` is `nil`.
     var principal: Principal {
         get throws {

@@ -26,8 +26,8 @@ struct PasswordOperations: Sendable {
             errors: .signIn + [.invalidToken, .invalidCredentials, .identityTemporarilyLocked, .identityInUse]
         ) { context, input in
             try await useCases.registration.verify(
-                input.token, password: input.password, by: context.optionalPrincipal, from: context.client,
-                in: context.application)
+                input.token, password: input.password, by: context.optionalPrincipal,
+                from: context.client(remembered: input.remember), in: context.application)
         }
     }
 
@@ -41,7 +41,7 @@ struct PasswordOperations: Sendable {
         ) { context, input in
             try await useCases.signIn.signIn(
                 with: TypedPassword(email: input.email, password: input.password), ticket: input.ticket,
-                from: context.client, in: context.application)
+                from: context.client(remembered: input.remember), in: context.application)
         }
     }
 

@@ -15,8 +15,9 @@ struct ProviderOperations: Sendable {
             errors: .signIn + [.invalidToken, .unsupportedProvider, .providerUnavailable]
         ) { context, input in
             try await useCases.signIn.signIn(
-                with: input.credential, of: P.self, named: input.provider, ticket: input.ticket, from: context.client,
-                origin: context.request.origin, in: context.application)
+                with: input.credential, of: P.self, named: input.provider, ticket: input.ticket,
+                from: context.client(remembered: input.remember), origin: context.request.origin,
+                in: context.application)
         }
     }
 
@@ -43,8 +44,8 @@ struct ProviderOperations: Sendable {
         ) { context, input in
             let body = try input.body.get()
             return try await useCases.signIn.signIn(
-                with: body.proof, of: input.provider, ticket: body.ticket, from: context.client,
-                in: context.application)
+                with: body.proof, of: input.provider, ticket: body.ticket,
+                from: context.client(remembered: body.remember), in: context.application)
         }
     }
 
@@ -81,7 +82,8 @@ extension ProviderOperations {
         ) { context, input in
             try await useCases.signIn.signIn(
                 with: input.presented, ofKind: kind, named: input.provider, ticket: input.ticket,
-                by: context.optionalPrincipal, from: context.client, in: context.application)
+                by: context.optionalPrincipal, from: context.client(remembered: input.remember),
+                in: context.application)
         }
     }
 }
@@ -159,7 +161,8 @@ extension ProviderOperations {
             "redirect.redeem", limits: .general, errors: .signIn + [.invalidToken, .invalidState, .unsupportedProvider]
         ) { context, input in
             try await useCases.signIn.signIn(
-                with: input.presented, ticket: input.ticket, from: context.client, in: context.application)
+                with: input.presented, ticket: input.ticket, from: context.client(remembered: input.remember),
+                in: context.application)
         }
     }
 

@@ -18,11 +18,12 @@ struct ProofBody: RequestPayload {
     let idToken: String?
     let nonce: String?
     let accessToken: String?
+    let remember: Bool?
 
     static let fields = RequestFields(
         Self.init, .init("provider"), .init("onConflict"), .init("challengeId"), .init("code"), .init("email", .email),
         .init("password"), .init("state"), .init("redirect_uri"), .init("codeVerifier"), .init("idToken"),
-        .init("nonce"), .init("accessToken"))
+        .init("nonce"), .init("accessToken"), .init("remember", .remember))
 }
 
 /// The body of `reauthenticate`, whose path names no provider.
@@ -46,16 +47,19 @@ struct AuthorizationBody: RequestPayload {
     /// `S256`, the default if there is a code challenge.
     let codeChallengeMethod: String?
     let state: String?
+    let remember: Bool?
 
     static let fields = RequestFields(
         Self.init, .init("redirect_uri", isRequired: true), .init("code_challenge", .codeChallenge),
-        .init("code_challenge_method", .enumeration(["S256"])), .init("state"))
+        .init("code_challenge_method", .enumeration(["S256"])), .init("state"), .init("remember", .remember))
 
     var request: AuthorizationRequest {
-        AuthorizationRequest(
+        var request = AuthorizationRequest(
             redirectURI: redirectURI, codeChallenge: codeChallenge,
             codeChallengeMethod: codeChallengeMethod ?? codeChallenge.map { _ in "S256" }, state: state,
             isBrowserDriven: false)
+        request.opensShortSession = remember == false
+        return request
     }
 }
 
@@ -76,8 +80,10 @@ struct MergeBody: RequestPayload {
     let dryRun: Bool?
     /// The account whose `uid` survives; by default the older permanent account.
     let survivor: SurvivorChoice?
+    let remember: Bool?
 
-    static let fields = RequestFields(Self.init, .init("mergeToken"), .init("dryRun"), .init("survivor"))
+    static let fields = RequestFields(
+        Self.init, .init("mergeToken"), .init("dryRun"), .init("survivor"), .init("remember", .remember))
 }
 
 struct ReviewBody: RequestPayload {

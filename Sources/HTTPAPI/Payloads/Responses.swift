@@ -44,6 +44,8 @@ struct AuthPayload: ResponsePayload {
         // When the identity, not the account, was created.
         Field("createdAt") { Int($0.session.identityCreatedAt.timeIntervalSince1970) }
         Field("expires", \.signedIn.tokens.expiresAt)
+        // When the session ends unless it is renewed.
+        Field("sessionExpires", ifAny: \.signedIn.sessionExpires)
         Field("displayName", orNull: { $0.session.identityDisplayName ?? $0.session.user.displayName })
         Field("email", ifAny: \.session.grant.email)
         Field("phone", ifAny: \.session.grant.phone)

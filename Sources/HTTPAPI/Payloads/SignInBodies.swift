@@ -7,10 +7,11 @@ struct LoginBody: RequestPayload {
     let password: String?
     /// The ticket from an error `SECOND_PROOF_REQUIRED`, if this sign-in is the second proof.
     let ticket: String?
+    let remember: Bool?
 
     static let fields = RequestFields(
         Self.init, .init("email", .email, isRequired: true), .init("password", .filledText, isRequired: true),
-        .init("ticket"))
+        .init("ticket"), .init("remember", .remember))
 }
 
 struct RegistrationBody: RequestPayload {
@@ -27,8 +28,9 @@ struct MailedTokenBody: RequestPayload {
     let token: String
     /// The registered password; required with `providers.email.verification: linkWithPassword`.
     let password: String?
+    let remember: Bool?
 
-    static let fields = RequestFields(Self.init, .init("token"), .init("password"))
+    static let fields = RequestFields(Self.init, .init("token"), .init("password"), .init("remember", .remember))
 }
 
 struct EmailBody: RequestPayload {
@@ -57,9 +59,11 @@ struct OneTimeCodeBody: RequestPayload {
     /// The provider's name; required if several providers of the kind are configured.
     let provider: String?
     let ticket: String?
+    let remember: Bool?
 
     static let fields = RequestFields(
-        Self.init, .init("challengeId"), .init("code"), .init("provider"), .init("ticket"))
+        Self.init, .init("challengeId"), .init("code"), .init("provider"), .init("ticket"),
+        .init("remember", .remember))
 
     var presented: PresentedOneTimeCode { PresentedOneTimeCode(challengeID: challengeId, code: code) }
 }
@@ -71,9 +75,11 @@ struct CodeBody: RequestPayload {
     let redirectURI: String
     let codeVerifier: String?
     let ticket: String?
+    let remember: Bool?
 
     static let fields = RequestFields(
-        Self.init, .init("code"), .init("state"), .init("redirect_uri"), .init("codeVerifier"), .init("ticket"))
+        Self.init, .init("code"), .init("state"), .init("redirect_uri"), .init("codeVerifier"), .init("ticket"),
+        .init("remember", .remember))
 
     var presented: PresentedCode {
         PresentedCode(code: code, state: state, redirectURI: redirectURI, codeVerifier: codeVerifier)
@@ -84,8 +90,11 @@ struct CodeBody: RequestPayload {
 struct Ticketed<Proof: RequestPayload>: RequestPayload {
     let proof: Proof
     let ticket: String?
+    let remember: Bool?
 
-    static var fields: RequestFields<Self> { RequestFields(Self.init, .init(flattening: Proof.self), .init("ticket")) }
+    static var fields: RequestFields<Self> {
+        RequestFields(Self.init, .init(flattening: Proof.self), .init("ticket"), .init("remember", .remember))
+    }
 }
 
 /// An event that a provider has signed.
@@ -112,18 +121,22 @@ struct LogoutBody: RequestPayload {
 
 struct RestoreBody: RequestPayload {
     let restoreToken: String
+    let remember: Bool?
 
-    static let fields = RequestFields(Self.init, .init("restoreToken"))
+    static let fields = RequestFields(Self.init, .init("restoreToken"), .init("remember", .remember))
 }
 
 /// A provider's credential, and the name of the provider if several of its kind are configured.
 struct DirectBody<Credential: RequestPayload>: RequestPayload {
     let provider: String?
     let ticket: String?
+    let remember: Bool?
     let credential: Credential
 
     static var fields: RequestFields<Self> {
-        RequestFields(Self.init, .init("provider"), .init("ticket"), .init(flattening: Credential.self))
+        RequestFields(
+            Self.init, .init("provider"), .init("ticket"), .init("remember", .remember),
+            .init(flattening: Credential.self))
     }
 }
 

@@ -28,7 +28,7 @@ extension APIRoutes {
                 "Opens a session with a fresh proof of one of the account's own identities",
                 takes: .json(documented: NamedProofBody.self) { request in
                     let body = try request.decode(ProofBody.self)
-                    return (body.provider, body.submitted(by: request))
+                    return (body.provider, body.submitted(by: request), body.remember)
                 },
                 returns: .json(description: "A session of the account")),
             operations.changeAddress.at(
@@ -61,7 +61,7 @@ extension IncomingRequest {
     fileprivate var link: IdentityOperations.Link {
         get throws {
             let body = try decode(ProofBody.self)
-            return (body.submitted(by: self), body.onConflict)
+            return (body.submitted(by: self), body.onConflict, body.remember)
         }
     }
 }

@@ -14,6 +14,10 @@ extension APIRoutes {
             operations.providers.beginRedirect.at(
                 .get, path + "/authorize", "Sends a person to a provider's pages; with a bearer, to sign in again",
                 takes: .authorization, returns: .authorization, answersHEAD: false),
+            operations.providers.beginRedirect.at(
+                .post, path + "/authorize", "Where an app sends a browser to sign in; with a bearer, to sign in again",
+                takes: .json(AuthorizationBody.self) { (provider: $1["provider"], request: $0.request) },
+                returns: .json),
             callback(.get, path + "/callback"),
             callback(.post, path + "/callback"),
             operations.providers.redeemCode.at(
@@ -66,19 +70,31 @@ extension RequestShape<ProviderOperations.Start> {
             .init(
                 "mode", help: "redirect (the default), or json for an app that opens the browser itself.",
                 schema: .enumeration(["redirect", "json"])),
+            .init(
+                "remember", help: "If false, the session that the flow opens ends after `tokens.shortSessions`.",
+                schema: .enumeration(["true", "false"])),
         ]
         return Self(taken: TakenRequest(parameters: parameters)) { request in
             let query = try request.fields()
-            let mode = query["mode"] ?? "redirect"
-            let isRedirect = mode.hasSameBytes(as: "redirect")
-            guard isRedirect || mode.hasSameBytes(as: "json") else {
-                throw APIError(.invalidParameter, "mode must be redirect or json")
-            }
-            let authorization = AuthorizationRequest(
+            var authorization = AuthorizationRequest(
                 redirectURI: query["redirect_uri"], codeChallenge: query["code_challenge"],
-                codeChallengeMethod: query["code_challenge_method"], state: query["state"], isBrowserDriven: isRedirect)
+                codeChallengeMethod: query["code_challenge_method"], state: query["state"],
+                isBrowserDriven: try query.isFirst("mode", of: "redirect", or: "json"))
+            authorization.opensShortSession = try !query.isFirst("remember", of: "true", or: "false")
             return (request["provider"], authorization)
         }
+    }
+}
+
+extension FormFields {
+    /// Whether a field has the first of its two values, which is the default, and not the second.
+    /// - Throws: 400 for any other value.
+    fileprivate func isFirst(_ name: String, of first: String, or second: String) throws -> Bool {
+        guard let value = self[name], !value.hasSameBytes(as: first) else { return true }
+        guard value.hasSameBytes(as: second) else {
+            throw APIError(.invalidParameter, "\(name) must be \(first) or \(second)")
+        }
+        return false
     }
 }
 

@@ -68,6 +68,7 @@ package struct Authorization: Sendable {
         let destination = try request.destination(in: issuer.application, generatedState: opaque.make().text)
         var stored = ClientRequest(.hosted, endingAt: destination.redirectURI)
         (stored.returnAddress.state, stored.codeChallenge) = (destination.appState, destination.codeChallenge)
+        stored.opensShortSession = destination.opensShortSession ? true : nil
         let uri = try await store(stored, at: issuer, for: Self.hostedLifetime)
         let url = issuer.url(of: .authorization).addingQuery(["client_id": stored.clientID, "request_uri": uri])
         return AuthorizationRedirect(

@@ -139,7 +139,8 @@ extension AuthorizationStore {
         if request.clientID == OwnClient.hosted.rawValue {
             let address = request.returnAddress
             let destination = FlowDestination(
-                redirectURI: address.redirectURI, appState: address.state ?? "", codeChallenge: request.codeChallenge)
+                redirectURI: address.redirectURI, appState: address.state ?? "", codeChallenge: request.codeChallenge,
+                opensShortSession: request.opensShortSession ?? false)
             let handover = NewHandover(
                 code: code, state: opaque.make(), destination: destination, lifetime: Authorization.codeLifetime)
             return try await store(handover, of: session, finishing: hash, application: application)

@@ -27,6 +27,8 @@ package struct ClientRequest: Sendable, Codable, Equatable {
     package var linksProvider: String?
     /// The code of a device that its page fills in, as the URL has it.
     package var userCode: String?
+    /// Whether the app that takes over the sign-in asks for a short session; `nil` for `false`.
+    package var opensShortSession: Bool?
 
     package init(clientID: String, returnAddress: ReturnAddress, scopes: [String]) {
         (self.clientID, self.returnAddress, self.scopes) = (clientID, returnAddress, scopes)

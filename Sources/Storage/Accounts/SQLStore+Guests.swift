@@ -7,6 +7,8 @@ internal import ProviderKit
 extension SQLStore: GuestUpgradeStore {
     /// The session continues with the new identity; its earlier access tokens, refresh tokens and bearers become invalid.
     ///
+    /// It ends earlier if the client asks for a short session; `least` ignores the null of others.
+    ///
     /// A browser's session has no refresh token; all sessions of the browser get the new cookie, and the client
     /// sessions follow it.
     private static let upgradeGuest = Statement(
@@ -18,7 +20,8 @@ extension SQLStore: GuestUpgradeStore {
             UPDATE sessions
                SET identity_id = $3, methods = $5, authenticated_at = now(), generation = generation + 1,
                    renewed_at = now(), browser_hash = CASE WHEN kind = 'browser' THEN $9::bytea END,
-                   renewal = $11, dialect = $12
+                   renewal = $11, dialect = $12, expires_at = least(expires_at, short.ends_at)
+              FROM (SELECT now() + $15::interval AS ends_at) AS short
              WHERE application_id = $1 AND id = $4 AND uid = $2 AND ended_at IS NULL
             RETURNING id, authenticated_at, expires_at, generation
         ), older AS (
@@ -67,7 +70,7 @@ extension SQLStore: GuestUpgradeStore {
                 .texts(session.evidence.methods), .bytes(session.secret.refreshToken?.hash),
                 .interval(application.policy.tokens.refreshLifetime), .text(session.evidence.displayName),
                 .bytes(session.client.cookie?.hash), .bytes(session.client.cookie?.replaced),
-            ] + session.bearerBinds
+            ] + session.bearerBinds + [.interval(session.shortLifetime)]
         let answers = try await run([
             (Self.upgradeGuest, upgrade),
             (JoinedUsers.select, [.application(application.id), .uuids([identity.uid])]),

@@ -31,8 +31,8 @@ extension SQLStore {
         )
         INSERT INTO redirect_flows
                (application_id, state_hash, provider, redirect_uri, app_state, code_challenge, expires_at, answered_at,
-                code_hash, sealed_evidence, marks, session_id)
-        SELECT $1, $4, $5, $6, $7, $8, now() + $9::interval, now(), $10, $11, $12, live.id
+                code_hash, sealed_evidence, marks, session_id, is_short)
+        SELECT $1, $4, $5, $6, $7, $8, now() + $9::interval, now(), $10, $11, $12, live.id, $13
           FROM live
          WHERE $3 = ''::bytea OR EXISTS (SELECT 1 FROM finished)
         """)
@@ -53,6 +53,7 @@ extension SQLStore {
             .text(destination.redirectURI), .text(destination.appState), .text(destination.codeChallenge),
             .interval(handover.lifetime), .bytes(handover.code.hash), .bytes(sealed),
             .bytesArray([sealing.mark(of: evidence.providerUid, at: provider)]),
+            .bool(destination.opensShortSession),
         ]
         return try await run(Self.storeHandover, binds).affected == 1
     }

@@ -29,9 +29,15 @@ extension NewSession {
         switch secret {
         case .cookie: client.cookie?.lifetime ?? application.policy.tokens.sessionLifetime
         case .none: application.policy.tokens.accessLifetime
-        case .refreshToken: application.policy.tokens.sessionLifetime
+        case .refreshToken: shortLifetime ?? application.policy.tokens.sessionLifetime
         case .bearer(_, let bearer): bearer.lifetime
         }
+    }
+
+    /// The lifetime of a session that its client asked to be short; `nil` for others.
+    var shortLifetime: Duration? {
+        guard case .refreshToken = secret, client.opensShortSession else { return nil }
+        return min(application.policy.tokens.shortSessions, application.policy.tokens.sessionLifetime)
     }
 
     /// The binds of `renewal`, `dialect` and the session bearer, if any.

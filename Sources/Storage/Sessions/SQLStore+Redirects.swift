@@ -9,8 +9,8 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
         """
         INSERT INTO redirect_flows
                (application_id, state_hash, provider, redirect_uri, app_state, code_challenge, browser_hash, expires_at,
-                linking_session, is_fresh)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval, $9, $10)
+                linking_session, is_fresh, is_short)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval, $9, $10, $11)
         """)
 
     package func begin(_ flow: NewRedirectFlow, application: Application.ID) async throws {
@@ -21,6 +21,7 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
                 .text(flow.destination.redirectURI), .text(flow.destination.appState),
                 .text(flow.destination.codeChallenge), .bytes(flow.browser?.hash), .interval(flow.lifetime),
                 .uuid(flow.linkingSession), .bool(flow.isFresh),
+                .bool(flow.destination.opensShortSession),
             ])
     }
 
@@ -31,7 +32,7 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
          WHERE application_id = $1 AND state_hash = $2 AND provider = $3
            AND (browser_hash IS NULL OR browser_hash = $4)
            AND answered_at IS NULL AND expires_at > now()
-        RETURNING redirect_uri, app_state, code_challenge, created_at, is_fresh
+        RETURNING redirect_uri, app_state, code_challenge, is_short, created_at, is_fresh
         """)
 
     package func answer(
@@ -70,8 +71,8 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
         .write, earlierSessions,
         """
         , flow AS MATERIALIZED (
-            SELECT state_hash, provider, redirect_uri, app_state, code_challenge, sealed_evidence, redeemed_at,
-                   session_id, expires_at > now() AS is_live
+            SELECT state_hash, provider, redirect_uri, app_state, code_challenge, is_short, sealed_evidence,
+                   redeemed_at, session_id, expires_at > now() AS is_live
               FROM redirect_flows
              WHERE application_id = $1 AND code_hash = $4
                AND (linking_session IS NOT NULL OR NOT $5)
@@ -90,8 +91,8 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
             RETURNING r.state_hash
         )
         SELECT EXISTS (SELECT 1 FROM redeemed), coalesce(flow.redeemed_at < now() - $3::interval, false),
-               s.id, s.uid, s.is_borrowed, flow.redirect_uri, flow.app_state, flow.code_challenge, flow.provider,
-               flow.sealed_evidence, flow.state_hash
+               s.id, s.uid, s.is_borrowed, flow.redirect_uri, flow.app_state, flow.code_challenge, flow.is_short,
+               flow.provider, flow.sealed_evidence, flow.state_hash
           FROM flow LEFT JOIN sessions s ON s.application_id = $1 AND s.id = flow.session_id
         """)
 
@@ -161,8 +162,9 @@ extension SealingPlace {
 }
 
 extension Row {
-    /// The next three columns, `redirect_uri`, `app_state` and `code_challenge`.
+    /// The next three columns, `redirect_uri`, `app_state`, `code_challenge` and `is_short`.
     fileprivate mutating func nextDestination() throws -> FlowDestination {
-        FlowDestination(redirectURI: try next(), appState: try next(), codeChallenge: try next())
+        FlowDestination(
+            redirectURI: try next(), appState: try next(), codeChallenge: try next(), opensShortSession: try next())
     }
 }

@@ -236,6 +236,12 @@ extension ApplicationPolicy.Tokens: SettingsSection {
                 was lost. Later it counts as reuse, which ends the session.
                 """),
         Setting("sessionLifetime", .positiveDuration, default: "365d", help: "The longest a session can last."),
+        Setting(
+            "shortSessions", .positiveDuration, default: "12h",
+            help: """
+                The longest a session can last that an app opens with "remember": false, counted from the sign-in. \
+                Refreshing does not extend it.
+                """),
     ]
 }
 

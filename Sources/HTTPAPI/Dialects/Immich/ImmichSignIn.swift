@@ -13,7 +13,7 @@ struct ImmichSignIn {
                 .post, below: "/api", "/auth/login", "Signs in with a password",
                 takes: .json(ImmichLogin.self) { body, request in
                     guard try request.immich.offersPasswords else { throw ImmichEnvelope.isOff }
-                    return LoginBody(email: body.email, password: body.password, ticket: nil)
+                    return LoginBody(email: body.email, password: body.password, ticket: nil, remember: nil)
                 }, returns: .json(status: .created, ImmichSession.init)),
             operations.providers.beginSignIn.at(
                 .get, below: "/api", "/oauth/authorize", "The page at which the person signs in",

@@ -15,7 +15,8 @@ struct TimeTrackerCode: RequestPayload {
     var body: CodeBody {
         get throws {
             guard codeVerifier == nil else { throw AccountsError.invalidToken }
-            return CodeBody(code: code, state: state, redirectURI: redirectURI, codeVerifier: nil, ticket: nil)
+            return CodeBody(
+                code: code, state: state, redirectURI: redirectURI, codeVerifier: nil, ticket: nil, remember: nil)
         }
     }
 }
