@@ -9,8 +9,7 @@
  * @typedef {{user: User, auth: Auth}} Session
  * @typedef {{session: Session, isNewAccount: boolean, shouldChangePassword: boolean}} SignedIn
  * @typedef {{type: "signedIn" | "updated" | "refreshed", session: Session} | {type: "stored"}
- *   | {type: "signedOut", error?: GatehouseError,
- *     reason: "signedOut" | "ended" | "elsewhere" | "accountDeleted" | "identityRemoved"}
+ *   | {type: "signedOut", reason: string, error?: GatehouseError}
  *   | {type: "refreshFailed" | "storageFailed", error: GatehouseError}} Change
  * @typedef {{getItem(key: string): any, setItem(key: string, value: string): any, removeItem(key: string): any,
  *   shared?: boolean}} Storage Functions may return promises. `shared`: all tabs of the origin see the same.
@@ -67,7 +66,6 @@ export class Proof {
 
   static call(proof) { return proof.#call; }
 
-  /** A new guest; it can only sign in. */
   static anonymous() { return new Proof("anonymous", "/auth/anonymous", {}); }
 
   /** @param {{email: string, password: string, provider?: string}} credentials */
@@ -112,7 +110,6 @@ export class Proof {
 
 const pause = (milliseconds) => new Promise((resolve) => void setTimeout(resolve, milliseconds));
 
-/** Sends calls to one application. */
 class Server {
   constructor(base, /** @type {any} */ { fetch, timeout = 15_000, patience = 10_000, deviceName }) {
     this.base = base;
@@ -165,8 +162,8 @@ class Server {
     if (response.ok && (data || !text)) return { response, data, askedAt };
     const { code = "UNEXPECTED_ANSWER", message = "The answer is not one of Gatehouse", details } = data?.error ?? {};
     throw new GatehouseError(code, message, {
-      status: response.status, details, requestId: response.headers.get("X-Request-ID") ?? undefined,
-      retryAfter: Number.parseFloat(response.headers.get("Retry-After")) || undefined,
+      status: response.status, details, requestId: response.headers.get("X-Request-ID"),
+      retryAfter: Number(response.headers.get("Retry-After")) || undefined,
     });
   }
 }
@@ -250,9 +247,9 @@ class Keeper {
   handleEvent({ type }) {
     // A page in the cache of the back button may hold no lock.
     if (type === "pagehide") return this.#leave?.();
-    if (!this.automatic || !this.held || globalThis.document?.visibilityState === "hidden") return;
-    this.#lead();
     const isOnline = type === "online";
+    if (!this.automatic || !this.held || (!isOnline && document.visibilityState === "hidden")) return;
+    this.#lead();
     if (isOnline) this.#blocked = undefined;
     else void this.#reread();
     if ((isOnline || this.held.access) && !this.isFresh() && !this.#isBlocked()) this.renew().catch(() => {});
@@ -323,8 +320,8 @@ class Keeper {
     }).finally(() => { this.#renewing = this.#arrived = undefined; });
   }
 
-  /** Runs the body, which returns whether it told the other tabs something, while no other tab does; after a while
-   * without the lock, because the server gives two refreshes with one token the same answer. */
+  /** Runs the body, which returns whether it has told other tabs something, while none of them does; after a while
+   * without the lock, because two refreshes with one token get the same answer. */
   #exclusively(body, resolve, reject) {
     const enter = async () => {
       entered = true;
@@ -576,12 +573,11 @@ export function memoryStorage() {
   const values = new Map();
   return {
     getItem: (key) => values.get(key),
-    setItem: (key, value) => values.set(key, value) && undefined,
+    setItem: (key, value) => void values.set(key, value),
     removeItem: (key) => void values.delete(key),
   };
 }
 
-/** By storage and base URL. */
 const keepers = new WeakMap();
 
 const base64url = (bytes) =>
@@ -592,7 +588,6 @@ const cryptography = async () => globalThis.crypto ?? (await import("node:" + "c
 
 const random = async () => base64url((await cryptography()).getRandomValues(new Uint8Array(32)));
 
-/** Begins the state of a flow in a popup. */
 const POPUP = "popup.";
 const flowKey = (state) => `gatehouse:flow:${state}`;
 const segment = encodeURIComponent;
@@ -605,7 +600,7 @@ export class Gatehouse {
 
   /**
    * `url`: the server, or an application's prefix there; by default where this file came from. `application`: unless
-   * host or `url` selects it. `timeout` and `patience`, the longest `Retry-After` that is waited for: milliseconds.
+   * host or `url` selects it. `timeout` and `patience` (for a `Retry-After`): milliseconds.
    * @param {string | {url?: string, application?: string, storage?: Storage, deviceName?: string, timeout?: number,
    *   patience?: number, automatic?: boolean, fetch?: any}} options
    */
@@ -630,7 +625,7 @@ export class Gatehouse {
     };
   }
 
-  /** Ends timers, listeners and locks; the session stays stored. */
+  /** The session stays stored. */
   close() { this.#close(); }
 
   /** Who is signed in, without asking the server. @returns {Session | null} */

@@ -79,10 +79,16 @@ class Database {
   /**
    * Runs a call that changes who is signed in, then calls its own callback and the registered ones. Without a callback
    * of its own, the promise is rejected with the error.
-   * @param {() => Promise<unknown>} call @param {AuthCallback | undefined} callback @param {boolean} isLegacy
    * @returns {Promise<WebcomAuth | null>}
    */
-  async run(call, callback, isLegacy) {
+  run(call, callback, isLegacy) {
+    const running = this.#perform(call, callback, isLegacy);
+    // An app that has registered a callback may ignore the promise.
+    running.catch(() => {});
+    return running;
+  }
+
+  async #perform(call, callback, isLegacy) {
     /** @type {WebcomError | null} */
     let error = null;
     this.#calls++;
