@@ -37,8 +37,8 @@ const databases = new Map();
 class Database {
   /** @type {Map<AuthCallback, boolean>} the registered callbacks, and whether they expect legacy codes */
   callbacks = new Map();
-  /** @type {Promise<void> | undefined} the resuming under way, for which calls wait */
-  resuming;
+  /** @type {Promise<unknown>} the last call of the queue */
+  #last = Promise.resolve();
   /** How many calls are running whose own callback comes before the registered ones. */
   #calls = 0;
   /** @type {[WebcomError | null, WebcomAuth | null][]} */
@@ -76,13 +76,21 @@ class Database {
     for (const [callback, isLegacy] of [...this.callbacks]) inform(callback, error && told(error, isLegacy), auth);
   }
 
+  /** Runs calls one after the other, in the order in which the app makes them. */
+  queue(call) {
+    const result = this.#last.then(call);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
   /**
    * Runs a call that changes who is signed in, then calls its own callback and the registered ones. Without a callback
    * of its own, the promise is rejected with the error.
    * @returns {Promise<WebcomAuth | null>}
    */
-  run(call, callback, isLegacy) {
-    const running = this.#perform(call, callback, isLegacy);
+  run(call, callback, isLegacy, isQueued = true) {
+    const perform = () => this.#perform(call, callback, isLegacy);
+    const running = isQueued ? this.queue(perform) : perform();
     // An app that has registered a callback may ignore the promise.
     running.catch(() => {});
     return running;
@@ -93,8 +101,7 @@ class Database {
     let error = null;
     this.#calls++;
     try {
-      await this.resuming;
-      await call();
+      await call(this.client);
     } catch (failure) {
       error = failure;
     }
@@ -108,29 +115,25 @@ class Database {
   }
 
   /** Resumes, and without an answer tries again until there is one. */
-  resume(callback) {
-    const attempt = async (wait = FIRST_WAIT) => {
-      this.#calls++;
-      let isKnown = true;
-      try {
-        await this.client.resume();
-      } catch {
-        isKnown = false;
-      }
-      this.#calls--;
-      // What it has changed is told below, once for all callbacks.
-      if (!this.#calls) this.#held = [];
-      if (isKnown) {
-        const { auth } = this;
-        if (callback) inform(callback, null, auth);
-        this.#tell(null, auth);
-      } else {
-        void pauseUntilOnline(wait).then(() => attempt(Math.min(wait * 2, LONGEST_WAIT)));
-      }
-    };
-    const resuming = attempt().finally(() => { if (this.resuming === resuming) this.resuming = undefined; });
-    this.resuming = resuming;
-    return resuming;
+  async resume(callback, wait = FIRST_WAIT) {
+    this.#calls++;
+    let isKnown = true;
+    try {
+      await this.client.resume();
+    } catch {
+      isKnown = false;
+    }
+    this.#calls--;
+    // What it has changed is told below, once for all callbacks.
+    if (!this.#calls) this.#held = [];
+    if (isKnown) {
+      const { auth } = this;
+      if (callback) inform(callback, null, auth);
+      this.#tell(null, auth);
+    } else {
+      const again = () => this.resume(callback, Math.min(wait * 2, LONGEST_WAIT));
+      void pauseUntilOnline(wait).then(() => this.queue(again));
+    }
   }
 }
 
@@ -187,7 +190,7 @@ class Webcom {
 
   /** Takes up the stored session, and calls back once it is known whether it lives.
    * @param {AuthCallback} [callback] */
-  resume(callback) { return this.#database.resume(callback); }
+  resume(callback) { return this.#database.queue(() => this.#database.resume(callback)); }
 
   /**
    * @param {{email: string, password: string, rememberMe?: boolean}} credentials `rememberMe: false` keeps the session
@@ -219,7 +222,9 @@ class Webcom {
     const { provider, rememberMe, redirectUri } = typeof options === "string"
       ? { provider: options, rememberMe: true, redirectUri: undefined } : options;
     const { client } = this.#database, purpose = client.session ? "link" : "signIn";
-    return this.#run(() => client.popup(provider, { redirectUri, purpose, remember: rememberMe }), callback);
+    // Not queued: the browser allows the popup only at once.
+    const call = () => client.popup(provider, { redirectUri, purpose, remember: rememberMe });
+    return this.#database.run(call, callback, this.#isLegacy, false);
   }
 
   /** Sends a code, for `authWithCode`.
@@ -245,14 +250,12 @@ class Webcom {
    * @param {AuthCallback} [callback]
    */
   createUser(credentials, callback) {
-    return this.#run(() => this.#database.client.register(credentials), callback);
+    return this.#run((client) => client.register(credentials), callback);
   }
 
   /** Signs out here at once, whether the server hears of it or not.
    * @param {(error: null) => void} [callback] */
-  async logout(callback) {
-    await this.#database.run(() => this.#database.client.signOut().catch(() => {}), callback, this.#isLegacy);
-  }
+  async logout(callback) { await this.#run((client) => client.signOut().catch(() => {}), callback); }
 
   /** Removes the identity that has signed in; removing the last one deletes the account. */
   removeIdentity() { return this.#remove((client) => client.unlinkCurrent()); }
@@ -264,18 +267,17 @@ class Webcom {
 
   /** A sign-in; with `joins`, somebody who is signed in links the identity instead. */
   #signIn(proof, rememberMe = true, callback = undefined, joins = false) {
-    const { client } = this.#database;
     return this.#run(
-      () => (joins && client.session ? client.link(proof) : client.signIn(proof, { remember: rememberMe })), callback);
+      (client) => (joins && client.session ? client.link(proof) : client.signIn(proof, { remember: rememberMe })),
+      callback);
   }
 
   #run(call, callback) { return this.#database.run(call, callback, this.#isLegacy); }
 
   async #remove(call) {
-    const { client } = this.#database;
+    const database = this.#database;
     try {
-      await this.#database.resuming;
-      await call(client);
+      await database.queue(() => call(database.client));
     } catch (error) {
       const isSignedOut = error.code === "SIGNED_OUT";
       throw told(isSignedOut ? new GatehouseError("INVALID_TOKEN", "Nobody is signed in") : error, this.#isLegacy);
