@@ -11,6 +11,8 @@ extension OAuth2Provider {
         var scopes: [String]?
         var trustEmail: Bool?
         var claims: [String: String?]
+        var authorizationParameters: [String: String?]?
+        var forward: [String]?
 
         /// The schema; all endpoints are required, because OAuth 2.0 services have no discovery document.
         public static let schema = SettingsSchema([
@@ -31,6 +33,7 @@ extension OAuth2Provider {
                 "trustEmail", .flag, help: "Accepts the service's claim that an address is verified. Default: false."),
             SettingField(
                 "claims", .map, required: true, help: "Paths in the profile, by our names. providerUid is required."),
+            .authorizationParameters, .forward,
         ])
     }
 }

@@ -15,6 +15,7 @@ public struct OAuth2Provider: RedirectProvider {
 
     private let settings: Settings
     private let client: OAuthClient
+    private let parameters: AuthorizationParameters
     private let evidence: EvidenceReader
     private let http: any HTTPFetching
 
@@ -25,6 +26,8 @@ public struct OAuth2Provider: RedirectProvider {
         self.settings = settings
         http = context.ports.http
         client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, http: http)
+        parameters = try AuthorizationParameters(
+            fixed: settings.authorizationParameters, forwarded: settings.forward)
         evidence = EvidenceReader(
             claims: try ClaimMap(settings.claims), authority: .word, trustsEmail: settings.trustEmail ?? false,
             profile: context.exposedClaims)
@@ -32,11 +35,16 @@ public struct OAuth2Provider: RedirectProvider {
 
     /// The URL of the service's page (RFC 6749, 4.1.1).
     public func authorizationURL(for flow: RedirectFlow) async throws -> String {
-        settings.authorizationEndpoint.addingQuery([
+        let own: [String: String?] = [
             "response_type": "code", "client_id": client.id, "redirect_uri": flow.callbackURL,
             "scope": settings.scopes?.joined(separator: " "), "state": flow.state,
-        ]).addingProofKey(of: flow, if: usesProofKey).addingFreshLogin(of: flow)
+        ]
+        return settings.authorizationEndpoint.addingQuery(parameters.query(of: flow, own: own))
+            .addingProofKey(of: flow, if: usesProofKey)
     }
+
+    /// Those of the setting `forward`.
+    public var forwardedParameters: [String] { parameters.forwarded }
 
     /// Exchanges the code for an access token, and reads the profile with it.
     ///

@@ -5,12 +5,17 @@ extension OpenIDConnectProvider {
     public func authorizationURL(for flow: RedirectFlow) async throws -> String {
         let issuer = try await discovery.document()
         let domains = settings.hostedDomains ?? []
-        return issuer.authorizationEndpoint.addingQuery([
+        let own: [String: String?] = [
             "response_type": "code", "client_id": client.id, "redirect_uri": flow.callbackURL, "scope": scope,
             "state": flow.state, "nonce": flow.nonce, "hd": domains.count == 1 ? domains.first : nil,
             "claims": traits.claimsRequest,
-        ]).addingProofKey(of: flow, if: traits.usesProofKey).addingFreshLogin(of: flow)
+        ]
+        return issuer.authorizationEndpoint.addingQuery(parameters.query(of: flow, own: own))
+            .addingProofKey(of: flow, if: traits.usesProofKey)
     }
+
+    /// Those of the setting `forward`.
+    public var forwardedParameters: [String] { parameters.forwarded }
 
     /// Exchanges the code and verifies the ID token for this flow (OpenID Connect Core, 3.1.3.7).
     ///

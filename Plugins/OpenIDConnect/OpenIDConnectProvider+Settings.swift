@@ -12,6 +12,8 @@ extension OpenIDConnectProvider {
         var hostedDomains, tenants: [String]?
         var claims: [String: String?]?
         var nonce: NonceRule?
+        var authorizationParameters: [String: String?]?
+        var forward: [String]?
         /// The URL of a preset's service.
         var baseURL: String?
 
@@ -21,6 +23,7 @@ extension OpenIDConnectProvider {
             SettingField("clientID", .text, required: true, help: "The client id at the issuer."),
             SettingField("clientSecret", .secret, help: "The client secret at the issuer. A public client has none."),
             .scopes(["email", "profile"]), .audiences, .trustEmail, .hostedDomains, .tenants, .claims, .nonce,
+            .authorizationParameters, .forward,
         ])
 
         /// Checks the settings and returns the issuer.

@@ -17,6 +17,7 @@ public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, Revo
     let settings: Settings
     let traits: IssuerTraits
     let client: OAuthClient
+    let parameters: AuthorizationParameters
     let discovery: Discovery
     let evidence: EvidenceReader
     /// The rule for tokens that apps present; the server's own flows always send a nonce.
@@ -33,6 +34,8 @@ public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, Revo
         (self.settings, self.traits) = (settings, traits)
         ports = context.ports
         client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, http: ports.http)
+        parameters = try AuthorizationParameters(
+            fixed: settings.authorizationParameters, forwarded: settings.forward)
         discovery = Discovery(issuer: issuer, accepted: traits.issuers(of: issuer), ports: ports)
         nonce = settings.nonce ?? traits.nonce
         var evidence = EvidenceReader(

@@ -33,6 +33,24 @@ struct RedirectTests {
         #expect(query["prompt"] == "login" && query["max_age"] == "0")
     }
 
+    @Test func `parameters beyond the protocol's replace none of it`() async throws {
+        let provider = try world.provider {
+            $0.hostedDomains = ["example.com"]
+            $0.authorizationParameters = ["acr_values": "2", "hd": "evil.example", "max_age": "900"]
+            $0.forward = ["login_hint"]
+        }
+        let passed = ["login_hint": "a b&c", "state": "x", "ui_locales": "fr", "acr_values": "1"]
+        for isFresh in [false, true] {
+            let flow = RedirectFlow(
+                state: "s", nonce: "n", codeVerifier: "v", callbackURL: "https://gate.example/back",
+                requiresFreshLogin: isFresh, parameters: passed)
+            let query = try await provider.authorizationURL(for: flow).query
+            #expect(query["state"] == "s" && query["hd"] == "example.com" && query["acr_values"] == "2")
+            #expect(query["login_hint"] == "a b&c" && query["ui_locales"] == nil)
+            #expect(query["max_age"] == (isFresh ? "0" : "900") && query["prompt"] == (isFresh ? "login" : nil))
+        }
+    }
+
     @Test func `the code is exchanged with the verifier, and the secret goes in the header, encoded`() async throws {
         _ = try await world.signIn(to: world.provider())
         let request = try #require(world.service.requests(to: "https://id.example/token").first)

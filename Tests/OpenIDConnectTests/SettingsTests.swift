@@ -35,6 +35,49 @@ struct SettingsTests {
         #expect(error?.setting == setting)
     }
 
+    @Test(arguments: [
+        "state", "nonce", "redirect_uri", "scope", "response_type", "response_mode", "code_challenge", "client_id",
+        "client_secret", "client_assertion", "request", "request_uri", "State", "REDIRECT_URI", "redirect.uri",
+        "state[]", "", "a b", "é", String(repeating: "a", count: 65),
+    ])
+    func `no setting has parameters of the protocol, or names that a service may take for them`(_ name: String) {
+        let error = #expect(throws: SettingsError.self) { try world.provider { $0.forward = ["login_hint", name] } }
+        #expect(error?.setting == "forward")
+        let fixed = #expect(throws: SettingsError.self) {
+            try world.provider { $0.authorizationParameters = [name: "x"] }
+        }
+        #expect(fixed?.setting == "authorizationParameters")
+        for key in ["forward", "authorizationParameters"] {
+            let value = key == "forward" ? "[\"\(name)\"]" : "{\"\(name)\": \"x\"}"
+            let settings = #"{"clientID": "c", "clientSecret": "s", "\#(key)": \#(value)}"#
+            for type in [ReadyProvider<Google>.self, ReadyProvider<GitHub>.self] as [any Provider.Type] {
+                let error = #expect(throws: SettingsError.self) { _ = try makeProvider(type, settings, in: world) }
+                #expect(error?.setting == key)
+            }
+        }
+    }
+
+    @Test func `an app cannot replace a fixed parameter, and a fixed one has a value`() {
+        let error = #expect(throws: SettingsError.self) {
+            try world.provider { ($0.authorizationParameters, $0.forward) = (["acr_values": "2"], ["acr_values"]) }
+        }
+        #expect(error?.setting == "forward")
+        for value in [nil, ""] as [String?] {
+            let error = #expect(throws: SettingsError.self) {
+                try world.provider { $0.authorizationParameters = ["acr_values": value] }
+            }
+            #expect(error?.setting == "authorizationParameters")
+        }
+    }
+
+    @Test func `presets take them too`() throws {
+        let settings = #"{"clientID": "c", "clientSecret": "s", "forward": ["login_hint"]}"#
+        for type in ReadyProviders.all {
+            let provider = try makeProvider(type, settings, in: world) as? any RedirectProvider
+            #expect(provider?.forwardedParameters == ["login_hint"], "\(type.kind)")
+        }
+    }
+
     @Test func `every preset has a unique kind and takes an id and a secret`() throws {
         let own: [any Provider.Type] = [OpenIDConnectProvider.self, OAuth2Provider.self]
         let kinds = (own + ReadyProviders.all).map { $0.kind }

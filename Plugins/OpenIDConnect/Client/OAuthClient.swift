@@ -63,9 +63,4 @@ extension String {
     func addingProofKey(of flow: RedirectFlow, if isUsed: Bool) -> String {
         isUsed ? addingQuery(["code_challenge": flow.codeChallenge, "code_challenge_method": "S256"]) : self
     }
-
-    /// Requires a new authentication (OpenID Connect Core, 3.1.2.1), if the flow does.
-    func addingFreshLogin(of flow: RedirectFlow) -> String {
-        flow.requiresFreshLogin ? addingQuery(["prompt": "login", "max_age": "0"]) : self
-    }
 }

@@ -14,7 +14,7 @@ struct OAuth2Preset: ProviderPreset {
             SettingField("clientID", .text, required: true, help: "The client id at \(displayName)."),
             SettingField("clientSecret", .secret, required: true, help: "The client secret at \(displayName)."),
             SettingField("scopes", .texts, help: "The scopes to request. Default: \(scopes.joined(separator: ", "))."),
-            .trustEmail, .claims,
+            .trustEmail, .claims, .authorizationParameters, .forward,
             SettingField("baseURL", .url, help: "A URL that replaces the hosts of all endpoints, for tests."),
         ])
     }
@@ -27,7 +27,8 @@ struct OAuth2Preset: ProviderPreset {
             clientID: settings.clientID, clientSecret: settings.clientSecret,
             clientAuthentication: clientAuthentication.rawValue, pkce: nil, scopes: settings.scopes ?? scopes,
             trustEmail: settings.trustEmail,
-            claims: claims.mapValues { Optional($0) }.merging(settings.claims ?? [:]) { $1 })
+            claims: claims.mapValues { Optional($0) }.merging(settings.claims ?? [:]) { $1 },
+            authorizationParameters: settings.authorizationParameters, forward: settings.forward)
         return try OAuth2Provider(settings: settings, context: context)
     }
 }
@@ -38,6 +39,8 @@ struct OAuth2PresetSettings: Decodable, Sendable {
     var scopes: [String]?
     var trustEmail: Bool?
     var claims: [String: String?]?
+    var authorizationParameters: [String: String?]?
+    var forward: [String]?
     var baseURL: String?
 }
 

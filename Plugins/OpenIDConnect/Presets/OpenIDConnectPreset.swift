@@ -18,7 +18,7 @@ struct OpenIDConnectPreset: ProviderPreset {
             [
                 SettingField("clientID", .text, required: true, help: "The client id at \(displayName)."),
                 SettingField("clientSecret", .secret, help: "The client secret at \(displayName)."),
-                .scopes(scopes), .audiences, .trustEmail, .claims, .nonce,
+                .scopes(scopes), .audiences, .trustEmail, .claims, .nonce, .authorizationParameters, .forward,
                 SettingField("baseURL", .url, help: "The URL of \(displayName). Default: \(baseURL)."),
             ] + furtherSettings)
     }

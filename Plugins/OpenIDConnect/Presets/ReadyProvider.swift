@@ -41,6 +41,8 @@ struct ReadyProvider<Service: ReadyService>: RedirectProvider {
         base = try Service.preset.provider(settings.values, context: context)
     }
 
+    var forwardedParameters: [String] { base.forwardedParameters }
+
     func authorizationURL(for flow: RedirectFlow) async throws -> String { try await base.authorizationURL(for: flow) }
 
     func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {

@@ -7,6 +7,8 @@ package struct AuthorizationRequest: Sendable {
     package var isBrowserDriven: Bool
     /// Whether the session that the flow opens is short (`Client.opensShortSession`).
     package var opensShortSession = false
+    /// What the app passes to the provider's page (`RedirectProvider.forwardedParameters`).
+    package var parameters: [String: String] = [:]
 
     package init(
         redirectURI: String?, codeChallenge: String?, codeChallengeMethod: String?, state: String?,

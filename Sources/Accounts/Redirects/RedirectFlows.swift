@@ -28,7 +28,7 @@ package struct RedirectFlows: Sendable {
         try await begin(
             to: request.destination(in: application, generatedState: opaque.make().text), with: name, by: principal,
             linking: linking, isFresh: principal != nil && !linking, inBrowser: request.isBrowserDriven,
-            in: application)
+            passing: request.parameters, in: application)
     }
 
     /// Begins a flow of a browser that returns to the page of the authorization request with this id.
@@ -45,14 +45,16 @@ package struct RedirectFlows: Sendable {
 
     private func begin(
         to destination: @autoclosure () throws -> FlowDestination, with name: String, by principal: Principal?,
-        linking: Bool, isFresh: Bool, inBrowser isInBrowser: Bool, in application: Application
+        linking: Bool, isFresh: Bool, inBrowser isInBrowser: Bool, passing parameters: [String: String] = [:],
+        in application: Application
     ) async throws -> AuthorizationRedirect {
         let configured = try application.providers.named(name)
         let provider: any RedirectProvider = try configured.capability()
         let state = opaque.make()
         let destination = try destination()
+        try provider.check(parameters)
         let url = try await provider.authorizationURL(
-            for: flow(state, with: configured, isFresh: isFresh, in: application))
+            for: flow(state, with: configured, isFresh: isFresh, passing: parameters, in: application))
         let browser = isInBrowser ? opaque.make() : nil
         try await store.begin(
             NewRedirectFlow(
@@ -119,12 +121,13 @@ package struct RedirectFlows: Sendable {
 
     private func flow(
         _ state: OpaqueToken, with provider: ConfiguredProvider, isFresh: Bool, beganAt: Date? = nil,
-        in application: Application
+        passing parameters: [String: String] = [:], in application: Application
     ) -> RedirectFlow {
         RedirectFlow(
             state: state.text, nonce: opaque.derived(from: state, for: .flowNonce).text,
             codeVerifier: opaque.derived(from: state, for: .flowProofKey).text,
-            callbackURL: application.callbackURL(of: provider.name), requiresFreshLogin: isFresh, beganAt: beganAt)
+            callbackURL: application.callbackURL(of: provider.name), requiresFreshLogin: isFresh, beganAt: beganAt,
+            parameters: parameters)
     }
 }
 
@@ -171,6 +174,21 @@ package struct PageReturn: Sendable {
     ) {
         (self.request, self.provider, self.code) = (request, provider, code?.text)
         (self.state, self.error) = (state, error)
+    }
+}
+
+extension RedirectProvider {
+    /// Checks what an app passes to the provider's page.
+    /// - Throws: `AccountsError.invalidParameter`, whose text contains no value.
+    fileprivate func check(_ parameters: [String: String]) throws {
+        for (name, value) in parameters {
+            guard forwardedParameters.containsBytes(of: name) else {
+                throw AccountsError.invalidParameter("parameters.\(name)", reason: "does not go to this provider")
+            }
+            guard (1...256).contains(value.utf8.count) else {
+                throw AccountsError.invalidParameter("parameters.\(name)", reason: "is empty or longer than 256 bytes")
+            }
+        }
     }
 }
 

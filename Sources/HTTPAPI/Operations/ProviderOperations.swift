@@ -122,6 +122,9 @@ extension ProviderOperations {
         if let issuer = context.scope.application.openID, input.provider.hasSameBytes(as: OwnClient.hostedProvider) {
             // The pages only sign in; an account that is signed in to an app is known there.
             guard context.optionalPrincipal == nil else { throw AccountsError.unsupportedProvider(input.provider) }
+            guard input.request.parameters.isEmpty else {
+                throw AccountsError.invalidParameter("parameters", reason: "is only for providers that forward it")
+            }
             return try await openID.authorization.begin(input.request, at: issuer)
         }
         return try await useCases.redirects.begin(

@@ -48,10 +48,12 @@ struct AuthorizationBody: RequestPayload {
     let codeChallengeMethod: String?
     let state: String?
     let remember: Bool?
+    let parameters: ForwardedParameters?
 
     static let fields = RequestFields(
         Self.init, .init("redirect_uri", isRequired: true), .init("code_challenge", .codeChallenge),
-        .init("code_challenge_method", .enumeration(["S256"])), .init("state"), .init("remember", .remember))
+        .init("code_challenge_method", .enumeration(["S256"])), .init("state"), .init("remember", .remember),
+        .init("parameters"))
 
     var request: AuthorizationRequest {
         var request = AuthorizationRequest(
@@ -59,8 +61,23 @@ struct AuthorizationBody: RequestPayload {
             codeChallengeMethod: codeChallengeMethod ?? codeChallenge.map { _ in "S256" }, state: state,
             isBrowserDriven: false)
         request.opensShortSession = remember == false
+        request.parameters = parameters?.values ?? [:]
         return request
     }
+}
+
+/// What an app passes to the provider's page, by the names that the provider's setting `forward` lists.
+struct ForwardedParameters: RequestValue {
+    let values: [String: String]
+
+    static let schema: JSONSchema = {
+        var schema = JSONSchema.dictionary(
+            of: JSONSchema(.string, pattern: JSONSchema.noNUL, length: 1...256))
+        schema.description = "Passed to the provider's page, by names that the provider's `forward` lists."
+        return schema
+    }()
+
+    init(from decoder: any Decoder) throws { values = try [String: String](from: decoder) }
 }
 
 /// Changes of an account by its owner; absent fields are not changed.

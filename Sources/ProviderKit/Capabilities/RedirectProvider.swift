@@ -2,6 +2,12 @@ public import Foundation
 
 /// A provider that signs people in on its own pages and then redirects the browser back (RFC 6749, 4.1).
 public protocol RedirectProvider: Provider {
+    /// The names of the parameters that an app may pass to the provider's page; none unless the provider declares them.
+    ///
+    /// The server refuses other names and values of more than 256 bytes. A value may be a phone number or an address, so
+    /// it is stored and logged nowhere.
+    var forwardedParameters: [String] { get }
+
     /// The URL that the person's browser opens.
     /// - Throws: `ProviderError.unavailable` if the URL must be discovered and the service does not respond.
     func authorizationURL(for flow: RedirectFlow) async throws -> String
@@ -11,6 +17,11 @@ public protocol RedirectProvider: Provider {
     /// The server has checked the state, and handles errors that the provider reports in the callback itself.
     /// - Throws: `ProviderError`.
     func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity
+}
+
+extension RedirectProvider {
+    /// None.
+    public var forwardedParameters: [String] { [] }
 }
 
 /// One sign-in on a provider's pages.
@@ -30,6 +41,8 @@ public struct RedirectFlow: Sendable, Equatable {
     /// A provider whose service never states when a person signed in may use this time as
     /// `VerifiedIdentity.authenticatedAt`.
     public let beganAt: Date?
+    /// What the app passes to the provider's page, by names of `forwardedParameters`; empty at the callback.
+    public let parameters: [String: String]
 
     /// The `S256` challenge for the verifier.
     public var codeChallenge: String { CodeChallenge.s256(of: codeVerifier) }
@@ -37,10 +50,10 @@ public struct RedirectFlow: Sendable, Equatable {
     /// Creates a flow; only the server and tests of a provider need to call this.
     public init(
         state: String, nonce: String, codeVerifier: String, callbackURL: String, requiresFreshLogin: Bool = false,
-        beganAt: Date? = nil
+        beganAt: Date? = nil, parameters: [String: String] = [:]
     ) {
         (self.state, self.nonce, self.codeVerifier, self.callbackURL) = (state, nonce, codeVerifier, callbackURL)
-        (self.requiresFreshLogin, self.beganAt) = (requiresFreshLogin, beganAt)
+        (self.requiresFreshLogin, self.beganAt, self.parameters) = (requiresFreshLogin, beganAt, parameters)
     }
 }
 

@@ -94,7 +94,7 @@ struct BearerTests {
             let auth = answer["auth"]
             #expect(
                 auth.keys.subtracting(["email"]) == [
-                    "uid", "provider", "providerUid", "createdAt", "expires", "displayName",
+                    "uid", "provider", "providerUid", "createdAt", "expires", "sessionExpires", "displayName",
                 ])
             #expect(auth["uid"] == user["id"] && auth["provider"] == "email" && auth["displayName"] == "John Doe")
             let created = try #require(auth["createdAt"].integer)

@@ -195,6 +195,13 @@ private struct Story {
         #expect(signedIn.status == 200, "\(signedIn.text)")
         note(email, evidence.providerUid, flow.state, flow.url.query("nonce"), web.verifier, arrival.query("code"))
         note(session: signedIn)
+        // What an app passes to the provider may be a person's number; refused, it is not logged either.
+        for (name, status) in [("login_hint", 200), ("msisdn", 400)] {
+            let hint = "MSISDN:33698765\(status)"
+            let answer = try await web.post(["parameters": [name: .string(hint)]])
+            #expect(answer.status == status, "\(answer.text)")
+            note(hint, String(hint.suffix(11)))
+        }
         // The provider's error text and an unknown state are not logged.
         let failing = try await web.begin()
         note(failing.state)

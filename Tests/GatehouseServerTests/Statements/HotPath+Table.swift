@@ -26,6 +26,9 @@ extension HotPath {
         HotPath("anonymous sign-in", 1) { stage in
             { try await stage.client.post("/auth/anonymous") }
         },
+        HotPath("anonymous sign-in with a short session", 1) { stage in
+            { try await stage.client.post("/auth/anonymous", ["remember": false]) }
+        },
         HotPath(
             "password sign-in", 2, because: "the hash is read, checked without a connection, then the session written"
         ) {

@@ -36,10 +36,23 @@ struct RedirectClient: Sendable {
         return try await api.get("/auth/oauth/\(provider)/authorize?\(text)", bearer: bearer)
     }
 
+    /// Begins a flow as an app that opens the browser itself, with these members of the body.
+    func post(_ members: [String: JSONValue], bearer: String? = nil) async throws -> APIClient.Answer {
+        let body: [String: JSONValue] = [
+            "redirect_uri": .string(redirectURI), "code_challenge": .string(CodeChallenge.s256(of: verifier)),
+        ]
+        return try await api.post(
+            "/auth/oauth/\(provider)/authorize", .object(body.merging(members) { $1 }), bearer: bearer)
+    }
+
     func begin(
         _ parameters: [String: String] = [:], omitting: Set<String> = [], bearer: String? = nil
     ) async throws -> Flow {
-        let answer = try await authorize(parameters, omitting: omitting, bearer: bearer)
+        try flow(await authorize(parameters, omitting: omitting, bearer: bearer))
+    }
+
+    /// The flow that an answer begins.
+    func flow(_ answer: APIClient.Answer) throws -> Flow {
         let location = answer.headers.first(name: "location") ?? answer["url"].string
         let url = try #require(location.flatMap { URLComponents(string: $0) }, "\(answer.status) \(answer.text)")
         let cookie = answer.headers.first(name: "set-cookie")?.prefix { $0 != ";" }
@@ -72,12 +85,13 @@ struct RedirectClient: Sendable {
 
     func redeem(
         _ code: String?, state: String? = nil, verifier: String? = nil, redirectURI: String? = nil,
-        withoutVerifier: Bool = false
+        withoutVerifier: Bool = false, remember: Bool? = nil
     ) async throws -> APIClient.Answer {
         var body: [String: JSONValue] = [
             "code": .string(code ?? ""), "redirect_uri": .string(redirectURI ?? self.redirectURI),
         ]
         body["state"] = state.map { .string($0) }
+        body["remember"] = remember.map { .bool($0) }
         body["codeVerifier"] = withoutVerifier ? nil : .string(verifier ?? self.verifier)
         return try await api.post("/auth/token", .object(body))
     }

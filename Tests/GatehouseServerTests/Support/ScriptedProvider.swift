@@ -23,6 +23,8 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
     /// The page that the browser is redirected to.
     static let page = "https://scripted.example/authorize"
 
+    let forwardedParameters = ["login_hint"]
+
     init(settings: Settings, context: ProviderContext) {}
 
     func verify(_ credential: Credential, from origin: RequestOrigin) throws -> VerifiedIdentity {
@@ -36,7 +38,7 @@ struct ScriptedProvider: DirectProvider, RedirectProvider, NativeTokenProvider, 
     func authorizationURL(for flow: RedirectFlow) -> String {
         Self.page.addingQuery([
             "state": flow.state, "nonce": flow.nonce, "challenge": flow.codeChallenge, "callback": flow.callbackURL,
-            "prompt": flow.requiresFreshLogin ? "login" : nil,
+            "prompt": flow.requiresFreshLogin ? "login" : nil, "login_hint": flow.parameters["login_hint"],
         ])
     }
 

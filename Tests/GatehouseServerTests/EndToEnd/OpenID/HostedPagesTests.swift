@@ -67,6 +67,23 @@ struct HostedPagesTests {
         }
     }
 
+    @Test func `an app can ask for a short session where it begins`() async throws {
+        try await with { server, app in
+            let person = try await APIClient(server).register(at: server)
+            var browser = PageBrowser(server)
+            let page = try await open(app, in: &browser, ["remember": "false"])
+            let done = try await browser.signIn(person, at: page)
+            let lasting = try await open(app, in: &browser)
+            for (code, hours) in [(done.code, 12), (lasting.code, 30 * 24)] {
+                let answer = try await app.redeem(code)
+                let end = Int(answer["auth"]["sessionExpires"].integer ?? 0)
+                let left = end - Int(Date().timeIntervalSince1970)
+                #expect((hours * 3600 - 60...hours * 3600).contains(left), "\(answer.text)")
+            }
+            expectError(try await app.post(["parameters": ["login_hint": "x"]]), 400, "INVALID_PARAMETER")
+        }
+    }
+
     @Test func `with mode=redirect the browser is sent to the pages`() async throws {
         try await with { server, app in
             let begun = try await app.authorize(["mode": "redirect"])

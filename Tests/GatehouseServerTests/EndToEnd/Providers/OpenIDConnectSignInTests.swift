@@ -216,7 +216,9 @@ struct OpenIDConnectSignInTests {
             ] {
                 #expect(codes(path, "post").contains("PROVIDER_UNAVAILABLE"), "\(path)")
             }
-            #expect(codes("oauth/{provider}/authorize", "get").contains("PROVIDER_UNAVAILABLE"))
+            for method in ["get", "post"] {
+                #expect(codes("oauth/{provider}/authorize", method).contains("PROVIDER_UNAVAILABLE"))
+            }
             #expect(!codes("login", "post").contains("PROVIDER_UNAVAILABLE"))
         }
     }
