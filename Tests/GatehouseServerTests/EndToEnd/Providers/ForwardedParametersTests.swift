@@ -89,7 +89,7 @@ struct ForwardedParametersTests {
                     #expect(answer.text.contains("parameters.") && !answer.text.contains("secret"), "\(answer.text)")
                 }
                 expectError(try await client.post(["parameters": "login_hint"]), 400, "INVALID_PARAMETER")
-                let refused = try await client.post(["parameters": ["login_hint": nil]])
+                let refused = try await client.post(["parameters": ["login_hint": .null]])
                 #expect(refused.status == 400, "\(refused.text)")
             }
             expectError(try await clients[2].post(["parameters": ["login_hint": "a"]]), 400, "INVALID_PARAMETER")
