@@ -125,10 +125,13 @@ extension SQLStore: GuestUpgradeStore {
                             WHERE s.application_id = $1 AND s.uid = $2 AND s.identity_id = i.id
                               AND s.ended_at IS NULL AND s.expires_at > now()
                               AND (s.idle IS NULL OR s.last_used_at > now() - s.idle)
-                              AND (s.kind <> 'api'
+                              AND (s.kind <> 'api' OR s.renewal = 'none'
                                    OR EXISTS (SELECT 1 FROM refresh_tokens t
                                                WHERE t.application_id = $1 AND t.session_id = s.id
-                                                 AND t.expires_at > now()))) AS is_in_use
+                                                 AND t.expires_at > now())
+                                   OR EXISTS (SELECT 1 FROM session_bearers b
+                                               WHERE b.application_id = $1 AND b.session_id = s.id
+                                                 AND b.idle_until > now()))) AS is_in_use
               FROM identities i
              WHERE i.application_id = $1 AND i.uid = $2 AND i.phone = $4 AND i.phone_verified
         ), gone AS (

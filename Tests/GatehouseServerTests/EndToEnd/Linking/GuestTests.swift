@@ -71,25 +71,59 @@ struct GuestTests {
         try await TestServer.with { server in
             for (isSignedIn, guests) in [(true, 1), (false, 0)] {
                 let person = try await APIClient(server).register(at: server)
-                let uid = try #require(UUID(uuidString: person.uid))
-                let (id, number) = (UUID(), try #require(PhoneNumber("+4930123456\(guests)")))
-                try await server.execute(
-                    """
-                    INSERT INTO identities (application_id, id, uid, provider, provider_uid, phone, phone_verified)
-                    SELECT application_id, $3, uid, 'phone', $2, $2, true FROM accounts WHERE uid = $1
-                    """, [.uuid(uid), .text(number.value), .uuid(id)])
+                let (owner, id) = try await addNumber("+4930123456\(guests)", to: person, at: server)
                 if isSignedIn {
                     _ = try await RelyingParty(server).browser(of: person)
                     try await server.execute(
                         "UPDATE sessions SET identity_id = $1 WHERE kind = 'browser'", [.uuid(id)])
                 }
-                let owner = AddressOwner(address: .phone(number), uid: uid, status: .live)
                 _ = try await server.backend.store.displace(owner, application: server.application().id)
-                #expect(
-                    try await server.count(
-                        "SELECT count(*) FROM identities WHERE uid = $1 AND is_guest", [.uuid(uid)]) == guests)
+                #expect(try await self.guests(of: owner, at: server) == guests)
             }
         }
+    }
+
+    @Test func `a recycled number leaves its identity to an app whose session has no refresh token`() async throws {
+        try await TestServer.with { server in
+            let store = server.backend.store
+            let cases: [(idle: Duration?, guests: Int)] = [(.seconds(3600), 1), (.zero, 0), (nil, 1)]
+            for (index, (idle, guests)) in cases.enumerated() {
+                let person = try await APIClient(server).register(at: server)
+                let (owner, id) = try await addNumber("+4930123456\(index)", to: person, at: server)
+                try await server.execute(
+                    "UPDATE sessions SET identity_id = $1 WHERE uid = $2", [.uuid(id), .uuid(owner.uid)])
+                if let idle {
+                    try await server.giveBearers(to: owner.uid, idle: idle)
+                } else {
+                    try await server.leaveAccessTokens(of: owner.uid)
+                }
+                // The number is the only identity, so that the account is deleted if it is not in use.
+                try await server.execute(
+                    "DELETE FROM identities WHERE uid = $1 AND id <> $2", [.uuid(owner.uid), .uuid(id)])
+                let isKept = try await store.displace(owner, application: server.application().id)
+                #expect(isKept == (guests == 1), "\(index)")
+                #expect(try await self.guests(of: owner, at: server) == guests, "\(index)")
+            }
+        }
+    }
+
+    /// Adds the identity of a phone number to a person's account.
+    private func addNumber(
+        _ number: String, to person: Person, at server: TestServer
+    ) async throws -> (owner: AddressOwner, identity: UUID) {
+        let (id, uid) = (UUID(), try #require(UUID(uuidString: person.uid)))
+        let number = try #require(PhoneNumber(number))
+        try await server.execute(
+            """
+            INSERT INTO identities (application_id, id, uid, provider, provider_uid, phone, phone_verified)
+            SELECT application_id, $3, uid, 'phone', $2, $2, true FROM accounts WHERE uid = $1
+            """, [.uuid(uid), .text(number.value), .uuid(id)])
+        return (AddressOwner(address: .phone(number), uid: uid, status: .live), id)
+    }
+
+    private func guests(of owner: AddressOwner, at server: TestServer) async throws -> Int {
+        try await server.count(
+            "SELECT count(*) FROM identities WHERE uid = $1 AND is_guest", [.uuid(owner.uid)])
     }
 
     @Test func `tokens of a refresh that races with an upgrade are refused`() async throws {
