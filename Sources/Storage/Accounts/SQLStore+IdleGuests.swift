@@ -7,8 +7,9 @@ extension SQLStore: IdleGuestStore {
     /// Selects the next guest identities whose recorded activity is older than the retention, and checks whether they
     /// are idle.
     ///
-    /// Recent activity is the last use of the identity, the last token refresh of a session that has not ended, or the
-    /// last use of such a session by a browser or client; it is stored in `seen_at`. A guest identity counts as active
+    /// Recent activity is the last use of the identity and, of the sessions that have not ended, the last token refresh,
+    /// the last use of a session bearer, the last use by a browser or client, and the sign-in of an app that has only an
+    /// access token; it is stored in `seen_at`. A guest identity counts as active
     /// if its account is deleted or merged into another, or also has an identity that is not a guest. The lookups are
     /// made row by row, because the planner doesn't know how few rows are selected.
     private static let lookAtGuests = Statement(
@@ -37,7 +38,12 @@ extension SQLStore: IdleGuestStore {
                                       (SELECT max(t.created_at) FROM sessions s
                                          JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id
                                         WHERE s.application_id = $1 AND s.uid = c.uid AND s.ended_at IS NULL),
-                                      (SELECT max(s.last_used_at) FROM sessions s
+                                      (SELECT max(b.used_at) FROM sessions s
+                                         JOIN session_bearers b ON b.application_id = $1 AND b.session_id = s.id
+                                        WHERE s.application_id = $1 AND s.uid = c.uid AND s.ended_at IS NULL),
+                                      (SELECT max(CASE WHEN s.renewal = 'none' THEN s.created_at
+                                                       ELSE s.last_used_at END)
+                                         FROM sessions s
                                         WHERE s.application_id = $1 AND s.uid = c.uid AND s.ended_at IS NULL))
                     END AS seen_at
               FROM chosen c
@@ -78,9 +84,14 @@ extension SQLStore: IdleGuestStore {
                              JOIN refresh_tokens t ON t.application_id = $1 AND t.session_id = s.id
                             WHERE s.application_id = $1 AND s.uid = $3 AND s.ended_at IS NULL
                               AND t.created_at > now() - $2::interval)
+           AND NOT EXISTS (SELECT 1 FROM sessions s
+                             JOIN session_bearers b ON b.application_id = $1 AND b.session_id = s.id
+                            WHERE s.application_id = $1 AND s.uid = $3 AND s.ended_at IS NULL
+                              AND b.used_at > now() - $2::interval)
            AND NOT EXISTS (SELECT 1 FROM sessions
                             WHERE application_id = $1 AND uid = $3 AND ended_at IS NULL
-                              AND last_used_at > now() - $2::interval)
+                              AND CASE WHEN renewal = 'none' THEN created_at ELSE last_used_at END
+                                  > now() - $2::interval)
         """)
 
     package func isIdleGuest(_ uid: UUID, for retention: Duration, application: Application.ID) async throws -> Bool {

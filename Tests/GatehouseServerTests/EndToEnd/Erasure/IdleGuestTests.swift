@@ -70,6 +70,28 @@ struct IdleGuestTests {
         }
     }
 
+    @Test(arguments: ["session_bearers", "sessions"])
+    func `a guest whose app has no refresh token is idle when its session was not used`(activity: String) async throws {
+        try await TestServer.with { server in
+            let guest = try await APIClient(server).guest()
+            let (uid, application) = (try #require(UUID(uuidString: guest.uid)), try await server.application().id)
+            let isBearer = activity == "session_bearers"
+            if isBearer { try await server.giveBearers(to: uid) } else { try await server.leaveAccessTokens(of: uid) }
+            try await server.age("identities", "created_at", "last_used_at", by: "2 hours")
+            // The age of a session with a bearer does not matter, only the bearer's last use.
+            if isBearer { try await server.age("sessions", "created_at", by: "2 hours") }
+            for isIdle in [false, true] {
+                let found = try await server.backend.store.isIdleGuest(
+                    uid, for: .seconds(3600), application: application)
+                #expect(found == isIdle)
+                #expect(try await chosen(server).map(\.isIdle) == [isIdle])
+                guard !isIdle else { continue }
+                try await server.age("identities", "seen_at", by: "2 hours")
+                try await server.age(activity, isBearer ? "used_at" : "created_at", by: "2 hours")
+            }
+        }
+    }
+
     @Test func `an account with an identity that can sign in is not a guest`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
