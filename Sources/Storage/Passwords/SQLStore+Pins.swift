@@ -117,6 +117,9 @@ extension SQLStore: PinStore, ElevationStore {
     }
 
     /// `$6` permits replacing any PIN, `$7` a void one, `$8` the one with this hash.
+    ///
+    /// It locks all sessions again, not only those that it finds unlocked: it reads them before it waits for the account,
+    /// and another call may unlock one meanwhile.
     private static let setPin = Statement(
         .write,
         """
@@ -139,7 +142,7 @@ extension SQLStore: PinStore, ElevationStore {
              WHERE application_id = $1 AND subject = $4 AND EXISTS (SELECT 1 FROM written)
         ), locked AS (
             UPDATE sessions SET elevated_until = NULL
-             WHERE application_id = $1 AND uid = $2 AND elevated_until IS NOT NULL AND EXISTS (SELECT 1 FROM written)
+             WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL AND EXISTS (SELECT 1 FROM written)
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id)
             SELECT $1, CASE WHEN EXISTS (SELECT 1 FROM known) THEN 'pin.changed' ELSE 'pin.set' END,
@@ -161,6 +164,7 @@ extension SQLStore: PinStore, ElevationStore {
         return try await run(Self.setPin, owner.binds + binds).count == 1
     }
 
+    /// Locks all sessions again, for the same reason as `setPin`.
     private static let removePin = Statement(
         .write,
         """
@@ -175,7 +179,7 @@ extension SQLStore: PinStore, ElevationStore {
              WHERE application_id = $1 AND subject = $4 AND EXISTS (SELECT 1 FROM removed)
         ), locked AS (
             UPDATE sessions SET elevated_until = NULL
-             WHERE application_id = $1 AND uid = $2 AND elevated_until IS NOT NULL AND EXISTS (SELECT 1 FROM removed)
+             WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL AND EXISTS (SELECT 1 FROM removed)
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id)
             SELECT $1, 'pin.removed', sha256(account.audit_key || uuid_send(account.uid)),

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import Postgres
 import ProviderKit
 import Testing
 
@@ -59,6 +60,37 @@ struct PinRaceTests {
             #expect(set == 1 && refused == 7)
         }
     }
+
+    /// The change and the removal read the sessions while the elevation is not written yet.
+    @Test(arguments: ["change", "removal"])
+    func `an elevation does not survive a change or removal that overtakes it`(change: String) async throws {
+        try await TestServer.with { server in
+            let person = try await PersonWithPin(at: server, pin: "1234")
+            let session = Bind.uuid(person.principal.sessionID)
+            let (unlock, end) = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.lockSession, session)
+                // Waits for the session, with the account locked.
+                let unlock = Task { try await person.unlock("1234") }
+                try await server.awaitBlocked(1)
+                // Waits for the account.
+                let end = Task {
+                    if change == "change" {
+                        try await person.set("4321", replacing: true)
+                    } else {
+                        try await person.remove(showing: .password(APIClient.password))
+                    }
+                }
+                try await server.awaitBlocked(2)
+                return (unlock, end)
+            }
+            try await unlock.value
+            try await end.value
+            #expect(try await person.events().contains("session.elevated"))
+            #expect(try await person.isElevated() == false)
+        }
+    }
+
+    private static let lockSession = Statement(.write, "SELECT id FROM sessions WHERE id = $1 FOR UPDATE")
 
     /// Guesses the PINs of a range at once.
     private func guessAll(of person: PersonWithPin, in range: Range<Int>) async throws -> [AccountsError?] {
