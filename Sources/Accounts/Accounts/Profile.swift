@@ -56,7 +56,8 @@ package struct Profile: Sendable {
         }
     }
 
-    static func check(displayName: String) throws(AccountsError) {
+    /// - Throws: `AccountsError.invalidParameter` if the name is empty or too long.
+    package static func check(displayName: String) throws(AccountsError) {
         guard !displayName.isEmpty, displayName.unicodeScalars.count <= longestName else {
             throw .invalidParameter("displayName", reason: "is empty or longer than \(longestName) characters")
         }

@@ -47,6 +47,19 @@ struct ImmichRefusalTests {
         }
     }
 
+    @Test(arguments: ["", String(repeating: "n", count: 257)])
+    func `a refused name leaves the password unchanged`(name: String) async throws {
+        try await ImmichApp.with { server, app in
+            let person = try await app.api.register(at: server)
+            let token = try #require(try await app.login(person.email)["accessToken"].string)
+            let changes: JSONValue = ["name": .string(name), "password": .string(APIClient.otherPassword)]
+            let refused = try await app.call(.PUT, "/users/me", changes, token: token)
+            #expect(refused.status == 400 && refused["code"] == "INVALID_PARAMETER", "\(refused.text)")
+            let login = try await app.login(person.email)
+            #expect(login.status == 201, "\(login.text)")
+        }
+    }
+
     @Test func `the limit of logins is one for both doors`() async throws {
         try await ImmichApp.with(rateLimits: "{ login: 5/min }") { _, app in
             for _ in 1...3 { _ = try await app.login("nobody@example.com", "not the password") }
