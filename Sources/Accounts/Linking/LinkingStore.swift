@@ -39,7 +39,7 @@ package protocol SessionOpeningStore: Sendable {
     ) async throws -> OpenedSession
 
     /// Opens a session with a `deviceMark` in the same way if the account has one of the same device, also one that
-    /// ended within the last month, or if nobody has signed in to the account before.
+    /// ended within the last month.
     /// - Returns: `nil` if the device is new, or if `openSession` would throw `StoreConflict`; nothing was written then.
     func openSession(
         onKnownDevice session: NewSession, identity: KnownIdentity, password: PasswordPermission?

@@ -6,6 +6,9 @@ extension SessionOpeningStore where Self: TransactionalStore & AccountLocks & Ow
     /// A session bearer is not rotated, so a stolen one works until the owner notices its session. A sign-in on a known
     /// device is one statement. On a new device the account is locked first, so that of several sign-ins at once only
     /// one sends the notice.
+    ///
+    /// All devices are new to an imported account, whose password may have leaked before. A sign-in that creates an
+    /// account opens its session by `createAccount`, which sends no notice.
     func open(
         _ session: NewSession, identity: KnownIdentity, password: PasswordPermission? = nil
     ) async throws -> OpenedSession {

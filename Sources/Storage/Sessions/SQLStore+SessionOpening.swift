@@ -17,7 +17,7 @@ extension SQLStore: SessionOpeningStore {
     package static let openSession = Statement(
         .write, liveAccount, provenIdentity, appSession, openedSession, JoinedUsers.users, ofAccount)
 
-    /// Opens a session in the same way, but only on a known device or if nobody has signed in to the account before.
+    /// Opens a session in the same way, but only on a device of which the account has a session, or had one lately.
     package static let openSessionOnKnownDevice = Statement(
         .write, liveAccount, withDevice, provenIdentity, appSession, openedSession, JoinedUsers.users, ofAccount)
 
@@ -41,9 +41,7 @@ extension SQLStore: SessionOpeningStore {
         """
 
     private static let withDevice: StaticString = """
-               AND (EXISTS (SELECT 1 FROM sessions WHERE application_id = $1 AND uid = $2 AND device_mark = $26)
-                    OR NOT EXISTS (SELECT 1 FROM identities
-                                    WHERE application_id = $1 AND uid = $2 AND last_used_at IS NOT NULL))
+               AND EXISTS (SELECT 1 FROM sessions WHERE application_id = $1 AND uid = $2 AND device_mark = $26)
         """
 
     private static let provenIdentity: StaticString = """
