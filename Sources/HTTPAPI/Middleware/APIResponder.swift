@@ -20,7 +20,7 @@ package struct APIResponder: HTTPResponder {
     private let exceptions: [String: Endpoint]
     /// Those whose paths have parameters.
     private let patterns: [Endpoint]
-    private let overload = OverloadLog()
+    private let failures = FailureLog()
     private let ids = RequestIDs()
 
     init(
@@ -170,17 +170,10 @@ package struct APIResponder: HTTPResponder {
     }
 
     private func response(to error: any Error, request: Request, context: APIRequestContext) -> Response {
+        failures.note(error, in: context.log)
         let write = errorWriter(for: request, context: context)
-        if let response = write?(error, request, context) {
-            if error.isOverload { overload.note(error, in: context.log) }
-            return response
-        }
+        if let response = write?(error, request, context) { return response }
         if let known = APIError(any: error) {
-            if error.isOverload {
-                overload.note(error, in: context.log)
-            } else if known.code.status >= 500 {
-                context.log.warning("Request not served", metadata: ["error": "\(error)"])
-            }
             let application = context.scope?.application
             let isForPeople =
                 application?.openID != nil && !ApplicationLookup.ownPath(of: request).hasPrefix("/api/")
@@ -189,7 +182,6 @@ package struct APIResponder: HTTPResponder {
             }
             return known.response()
         }
-        context.log.error("Request failed", metadata: ["error": "\(error)"])
         return APIError(.internal, "Something went wrong").response()
     }
 

@@ -2,7 +2,6 @@ internal import Accounts
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
-internal import Logging
 internal import OpenID
 internal import ProviderKit
 
@@ -27,12 +26,10 @@ extension [ReturnedResponse] {
 }
 
 extension Response {
-    /// The response to an error of an OAuth endpoint, which is logged if it is unexpected; `nil` if the path is not
-    /// served at all.
-    static let oauthError: ErrorWriter = { error, _, context in
+    /// The response to an error of an OAuth endpoint; `nil` if the path is not served at all.
+    static let oauthError: ErrorWriter = { error, _, _ in
         if let error = error as? OAuthError { return oauth(error, status: error.status) }
         guard let known = APIError(any: error) else {
-            context.log.error("Request failed", metadata: ["error": "\(error)"])
             return oauth(OAuthError(.serverError, "Something went wrong"), status: .internalServerError)
         }
         let code: OAuthError.Code

@@ -1,7 +1,6 @@
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
-internal import Logging
 internal import OpenID
 internal import Pages
 internal import ProviderKit
@@ -63,9 +62,7 @@ extension Response {
         case .overloaded?, .providerUnavailable?: reason = "overloaded"
         case .invalidState?: reason = "not_your_request"
         case .some(let code) where code != .internal: reason = "invalid_request"
-        case .some, nil:
-            reason = "server_error"
-            context.log.error("Request failed", metadata: ["error": "\(error)"])
+        case .some, nil: reason = "server_error"
         }
         var response = Response.step(
             .error(reason: reason, url: nil), status: .init(code: known?.status ?? 500), to: request,

@@ -125,7 +125,10 @@ extension ResponseShape<AuthorizationCallback> {
             ],
             errorPage: { error, context in
                 // The flow is unknown, so the browser can't be sent back to the app.
-                Response.stepError(error, context.request.request, context.request.context)
+                if APIError(any: error) == nil {
+                    context.log.error("Request failed", metadata: ["error": "\(error)"])
+                }
+                return Response.stepError(error, context.request.request, context.request.context)
                     ?? .step(.error(reason: "not_found", url: nil), status: .notFound, context: context)
             }
         ) { callback, context in

@@ -1,7 +1,6 @@
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
-internal import Logging
 internal import OpenID
 internal import ProviderKit
 
@@ -27,7 +26,6 @@ enum Immich: Dialect {
     static func renewal(in settings: DialectSettings) -> Renewal? { settings.immich?.renewal }
 
     static let writesError: ErrorWriter = { error, _, context in
-        if APIError(any: error) == nil { context.log.error("Request failed", metadata: ["error": "\(error)"]) }
         let known = APIError(any: error) ?? APIError(.internal, "Something went wrong")
         let settings = context.scope?.application.dialects.immich
         let isHosted = settings?.provider?.hasSameBytes(as: OwnClient.hostedProvider) == true

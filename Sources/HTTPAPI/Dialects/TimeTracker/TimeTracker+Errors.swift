@@ -1,7 +1,6 @@
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
-internal import Logging
 internal import OpenID
 internal import Pages
 
@@ -43,11 +42,10 @@ extension TimeTrackerCall {
     }
 
     var writesError: ErrorWriter {
-        { error, _, context in
+        { error, _, _ in
             // The session has ended, which is what the app wants.
             if self == .logout, case AccountsError.invalidToken = error { return .json(TimeTrackerFarewell()) }
             guard let known = APIError(any: error) else {
-                context.log.error("Request failed", metadata: ["error": "\(error)"])
                 return .json(TimeTrackerError(message: "Something went wrong"), status: .internalServerError)
             }
             return known.response(TimeTrackerError(message: message(of: known)), status: status(of: known))

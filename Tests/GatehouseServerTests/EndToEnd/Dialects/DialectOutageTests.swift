@@ -1,0 +1,45 @@
+import Foundation
+import GatehouseTesting
+import NIOHTTP1
+import ProviderKit
+import Testing
+
+/// What apps of dialects get, and what is logged, while a provider does not answer.
+struct DialectOutageTests {
+    private static let busy = "The server is busy. Please try again."
+
+    @Test func `a provider that does not answer is logged, whichever dialect reports it`() async throws {
+        try await UpstreamServer.with { upstream in
+            upstream.service.condition = .down
+            let log = CollectedLog()
+            try await TestServer.with(
+                application: """
+                    redirectURIs: [{ uri: "\(TimeTrackerApp.redirectURI)", pkce: false }, "\(ImmichApp.redirectURI)"]
+                    dialects:
+                      timetracker: { provider: company, session: access }
+                      immich: { provider: company, redirectURI: "\(ImmichApp.redirectURI)" }
+                    """,
+                providers: "company: { kind: oidc, issuer: \"\(upstream.url)\", clientID: c, clientSecret: s }",
+                logger: log.logger
+            ) { server in
+                let (tracker, immich) = (
+                    TimeTrackerApp(api: APIClient(server)), ImmichApp(api: APIClient(server))
+                )
+                @Sendable func logged() -> Int {
+                    log.lines.count { $0.hasPrefix("warning Request not served") }
+                }
+                let challenge = CodeChallenge.s256(of: immich.verifier)
+                let asked = try await immich.call(
+                    .GET, "/oauth/authorize?code_challenge=\(challenge)&code_challenge_method=S256&state=s")
+                expectImmich(asked, 503, "PROVIDER_UNAVAILABLE", Self.busy)
+                #expect(logged() == 1)
+                expectImmich(try await immich.authorize(), 503, "PROVIDER_UNAVAILABLE", Self.busy)
+                #expect(logged() == 2)
+                let page = try await tracker.login()
+                #expect(page.status == 503 && page.retryAfter != nil, "\(page.text)")
+                #expect(page.text.contains("<html"))
+                #expect(logged() == 3)
+            }
+        }
+    }
+}
