@@ -19,7 +19,7 @@ enum TimeTracker: Dialect {
 
     static func endpoints(_ operations: Operations) -> [Endpoint] {
         [
-            operations.providers.beginRedirect.at(
+            operations.providers.beginSignIn.at(
                 .get, below: "", "/auth/login", "Sends a person to the provider's pages", takes: login,
                 returns: .login, answersHEAD: false
             ).spoken(in: self),

@@ -120,6 +120,21 @@ struct TimeTrackerTests {
         }
     }
 
+    @Test(arguments: ["scripted", "hosted"])
+    func `a browser that sends a token signs in all the same`(provider: String) async throws {
+        let settings = TimeTrackerApp.configuration().replacing("provider: scripted", with: "provider: \(provider)")
+        try await TestServer.with(application: settings + "\nopenid: {}", providers: "scripted: {}") { server in
+            let app = TimeTrackerApp(api: APIClient(server))
+            let live = try await app.api.register(at: server).accessToken
+            for token in [live, live + "x", "ghs_" + String(repeating: "A", count: 43)] {
+                let sent = try await app.api.send(
+                    .GET, "/auth/login?redirect_uri=\(TimeTrackerApp.redirectURI)", bearer: token,
+                    headers: ["accept": "text/html"])
+                #expect(sent.status == 302, "\(sent.status) \(sent.text)")
+            }
+        }
+    }
+
     @Test func `calls count toward the limits of version 1 of the API`() async throws {
         try await with(rateLimits: "{ general: 3/h }") { _, app in
             for _ in 1...2 { _ = try await app.exchange([:]) }
