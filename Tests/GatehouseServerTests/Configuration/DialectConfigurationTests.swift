@@ -40,6 +40,16 @@ struct DialectConfigurationTests {
         }
     }
 
+    @Test func `every setting of Immich is accepted, also an empty text`() {
+        let settings = """
+            provider: scripted, redirectURI: "\(Self.photoURI)", version: "1.119.0", passwords: true,
+            session: { idle: 90d, lifetime: 400d }, loginPageMessage: "", config: { trashDays: 30 },
+            features: { trash: true }, pin: { digits: 4-6, elevation: 15m }
+            """
+        let found = problems(Self.photos(settings.replacing("\n", with: " ")))
+        #expect(found == [])
+    }
+
     @Test(arguments: [
         (yaml("redirectURI: \"other://x\""), "timetracker.redirectURI: is not one of"),
         (

@@ -8,6 +8,9 @@ extension Form {
     /// A number or a word like `no` is text too.
     static let text = Form.text("text") { $0.isEmpty ? nil : $0 }
 
+    /// Text that may be empty.
+    static let anyText = Form.text("text, which may be empty") { $0 }
+
     static let flag = choice(["true", "false"], description: "true or false")
 
     static func choice(_ words: [String], description: String? = nil) -> Form {

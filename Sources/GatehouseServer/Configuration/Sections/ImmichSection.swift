@@ -37,7 +37,7 @@ struct ImmichSection: SettingsSection {
                 How long people stay signed in: with `idle` and `lifetime`, or until the access token ends (`access`). \
                 Default: 90d without use, 400d at most.
                 """),
-        Setting("loginPageMessage", .text, help: "A text on the app's page to sign in."),
+        Setting("loginPageMessage", .anyText, help: "A text on the app's page to sign in."),
         Setting("config", .section(Config.self), default: [:], help: "What apps are told about the back end."),
         Setting("features", .section(Features.self), default: [:], help: "What the back end can do."),
         Setting("pin", .section(Pin.self), default: [:], help: "The PIN of the locked folder."),
