@@ -7,14 +7,15 @@ import Testing
 
 /// The time tracking app, unchanged, whose people sign in at the application's own pages.
 struct TimeTrackerHostedTests {
+    private static let application = """
+        openid: {}
+        \(TimeTrackerApp.configuration().replacing("provider: scripted", with: "provider: hosted"))
+        """
+
     private func with(
         _ body: @Sendable @escaping (TestServer, TimeTrackerApp) async throws -> Void
     ) async throws {
-        let application = """
-            openid: {}
-            \(TimeTrackerApp.configuration().replacing("provider: scripted", with: "provider: hosted"))
-            """
-        try await TestServer.with(application: application) { server in
+        try await TestServer.with(application: Self.application) { server in
             try await body(server, TimeTrackerApp(api: APIClient(server)))
         }
     }
@@ -60,6 +61,32 @@ struct TimeTrackerHostedTests {
             #expect(restore.step == "restore", "\(restore.text)")
             let done = try await browser.submit("restore", of: restore)
             #expect(try await session(of: app, from: done).user.id == person.uid)
+        }
+    }
+
+    @Test func `a sign-in that a provider alone does not prove is refused, and goes on at the pages`() async throws {
+        try await TestServer.with(application: TimeTrackerApp.configuration(), providers: "scripted: {}") { first in
+            let app = TimeTrackerApp(api: APIClient(first))
+            let (person, _) = try await app.api.victim(at: first, of: "ada")
+            let reset = try await app.api.resetPassword(of: person.email, at: first)
+            #expect(reset.status == 204, "\(reset.text)")
+            let known = try await app.api.present(.somebody("ada"))
+            try expectQuarantined(known)
+            let refused = try await app.exchange(app.arrive(with: .somebody("ada")))
+            expectFailure(refused, 403, known.message)
+
+            // The same app, after the operator has set `provider: hosted`.
+            try await TestServer.with(
+                database: first.databaseURL, application: Self.application, providers: "scripted: {}"
+            ) { second in
+                let app = TimeTrackerApp(api: APIClient(second))
+                var browser = PageBrowser(second)
+                let asked = try await browser.present(.somebody("ada"), at: open(app, in: &browser))
+                #expect(asked.step == "second-proof" && asked.problem == "SECOND_PROOF_REQUIRED", "\(asked.text)")
+                let done = try await browser.submit(
+                    "password", ["identifier": person.email, "password": APIClient.otherPassword], of: asked)
+                #expect(try await session(of: app, from: done).user.id == person.uid)
+            }
         }
     }
 }

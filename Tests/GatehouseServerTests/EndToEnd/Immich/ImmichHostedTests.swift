@@ -39,4 +39,55 @@ struct ImmichHostedTests {
             #expect(me.status == 200)
         }
     }
+
+    @Test func `who needs another proof is sent to the button, and gets in at the pages`() async throws {
+        try await ImmichApp.with(application: Self.application) { server, app in
+            let (person, _) = try await app.api.victim(at: server, of: "ada")
+            // As after a reset by another mailbox of the account: the password alone is no longer enough.
+            try await server.execute("UPDATE identities SET quarantined_at = now() WHERE provider = 'email'")
+            let button = try #require(try await app.call(.GET, "/server/config")["oauthButtonText"].string)
+            #expect(!button.isEmpty)
+            let refused = try await app.login(person.email)
+            expectImmich(
+                refused, 403, "SECOND_PROOF_REQUIRED", "This account needs another step. Use “\(button)”.")
+
+            var browser = PageBrowser(server)
+            let page = try await open(app, in: &browser)
+            let asked = try await browser.signIn(person, at: page)
+            #expect(asked.step == "second-proof" && asked.problem == "SECOND_PROOF_REQUIRED", "\(asked.text)")
+            let done = try await browser.present(.somebody("ada"), at: asked)
+            #expect(try await login(of: app, from: done).userId == person.uid)
+            // The proof has confirmed the password, too.
+            #expect(try await app.login(person.email).status == 201)
+        }
+    }
+
+    @Test func `whose identity belongs to another account meanwhile gets in at the pages`() async throws {
+        try await ImmichApp.with(application: Self.application) { server, app in
+            let person = try await app.api.register(at: server)
+            let evidence = VerifiedIdentity.somebody("ben")
+            var browser = PageBrowser(server)
+            let asked = try await browser.present(evidence, at: open(app, in: &browser))
+            #expect(asked.step == "new-or-link", "\(asked.text)")
+            let signIn = try await browser.submit("link", of: asked)
+            let other = try Person(try await app.api.present(evidence), email: "", password: "")
+            let conflict = try await browser.signIn(person, at: signIn)
+            #expect(conflict.step == "conflict" && conflict.problem == "IDENTITY_IN_USE", "\(conflict.text)")
+            let done = try await browser.submit("keep", of: conflict)
+            let login = try await login(of: app, from: done)
+            #expect(login.userId == person.uid && login.userId != other.uid)
+        }
+    }
+
+    private func open(_ app: ImmichApp, in browser: inout PageBrowser) async throws -> PageBrowser.View {
+        let begun = try await app.authorize(redirectURI: "https://photos.example/back")
+        return try await browser.open(try #require(begun["url"].string, "\(begun.text)"))
+    }
+
+    /// The app's session by the URL at which the pages have ended.
+    private func login(of app: ImmichApp, from view: PageBrowser.View) async throws -> ImmichModels.Login {
+        let answer = try await app.callback(try #require(view.target, "\(view.text)"))
+        #expect(answer.status == 201, "\(answer.text)")
+        return try ImmichModels.decode(ImmichModels.Login.self, from: answer)
+    }
 }
