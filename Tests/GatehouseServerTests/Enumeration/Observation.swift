@@ -30,10 +30,13 @@ struct ObservedServer: Sendable {
     let client: APIClient
 
     static func with(
-        providers: String = "", _ body: @Sendable @escaping (ObservedServer) async throws -> Void
+        application: String = "", providers: String = "",
+        _ body: @Sendable @escaping (ObservedServer) async throws -> Void
     ) async throws {
         try await StatementLog.with { log in
-            try await TestServer.with(database: log.databaseURL, providers: providers) { server in
+            try await TestServer.with(
+                database: log.databaseURL, application: application, providers: providers
+            ) { server in
                 try await body(ObservedServer(server: server, log: log, client: APIClient(server)))
             }
         }
@@ -41,13 +44,13 @@ struct ObservedServer: Sendable {
 
     /// Sends a POST and returns everything that an attacker could measure, with the response.
     func observe(
-        _ path: String, _ body: JSONValue, method: HTTPMethod = .POST
+        _ path: String, _ body: JSONValue, method: HTTPMethod = .POST, below base: String = "/api/v1"
     ) async throws -> (Observation, APIClient.Answer) {
         let before = try await rows()
         let hashesBefore = server.server.hashing.statistics.done
         let json = Array(try JSONEncoder().encode(body))
         let (answer, statements) = try await log.statements {
-            try await client.send(method, "/api/v1" + path, raw: json)
+            try await client.send(method, base + path, raw: json)
         }
         let hashes = server.server.hashing.statistics.done - hashesBefore
         let after = try await rows()

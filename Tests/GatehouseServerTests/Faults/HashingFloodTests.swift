@@ -60,6 +60,24 @@ import Testing
         }
     }
 
+    @Test func `a full queue refuses the apps of a dialect in their own words`() async throws {
+        try await TestServer.with(
+            application: ImmichApp.application, providers: ImmichApp.providers, patience: .limited
+        ) { server in
+            let app = ImmichApp(api: APIClient(server))
+            let person = try await app.api.register(at: server)
+            let pool = server.server.hashing
+            let hold = try await Hold(pool)
+            let waiting = try await fill(pool) { _ in nil }
+            let refused = try await app.login(person.email)
+            expectImmich(refused, 503, "OVERLOADED", "The server is busy. Please try again.")
+            for task in waiting { task.cancel() }
+            hold.lift()
+            try await hold.end()
+            #expect(try await app.login(person.email).status == 201)
+        }
+    }
+
     @Test func `clients that hang up leave the queue, and nothing is hashed for them`() async throws {
         try await TestServer.with(server: Self.proxied, patience: .limited) { server in
             let client = APIClient(server)

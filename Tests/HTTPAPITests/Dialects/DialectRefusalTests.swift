@@ -47,6 +47,8 @@ struct DialectRefusalTests {
         (.accountDeleted, "The message It can be restored until 2026-01-30T08:00:00.000Z."),
         (.accountDisabled, "The message"),
         (.existingIdentity, "The message"),
+        (.identityInUse, "The message"),
+        (.secondProofRequired, "The message"),
         (.notFound, "The message"),
     ])
     func `people read words that all dialects share`(code: ErrorCode, words: String) {
@@ -54,6 +56,14 @@ struct DialectRefusalTests {
             "reasons": ["tooShort", "common"], "purgeAfter": "2026-01-30T08:00:00.000Z", "restoreToken": "secret",
         ]
         #expect(APIError(code, "The message", details: details).dialectMessage == words)
+    }
+
+    @Test(arguments: ["Login with Company", nil])
+    func `a second proof leads to the button of the app if that opens pages`(button: String?) {
+        let error = APIError(.secondProofRequired, "The message", details: ["ticket": "secret"])
+        let envelope = ImmichEnvelope(error, requestID: "id", button: button)
+        let words = button.map { "This account needs another step. Use “\($0)”." } ?? "The message"
+        #expect(envelope.message == words && envelope.status == 403 && envelope.code == .secondProofRequired)
     }
 
     @Test func `no path belongs to two dialects or to version 1`() {

@@ -71,6 +71,18 @@ struct ImmichRefusalTests {
         }
     }
 
+    @Test func `a second proof is required in the words of version 1, without its ticket`() async throws {
+        try await ImmichApp.with { server, app in
+            let (person, _) = try await app.api.victim(at: server, of: "ada")
+            let reset = try await app.api.resetPassword(of: person.email, at: server)
+            #expect(reset.status == 204, "\(reset.text)")
+            let known = try await app.api.present(.somebody("ada"))
+            try expectQuarantined(known)
+            let refused = try await app.callback(app.arrive("ada"))
+            expectImmich(refused, 403, "SECOND_PROOF_REQUIRED", known.message)
+        }
+    }
+
     @Test func `a disabled account is refused with its reason`() async throws {
         try await ImmichApp.with { server, app in
             let person = try await app.api.register(at: server)
