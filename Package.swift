@@ -199,8 +199,7 @@ let package = Package(
                 "PhoneProvider", "Accounts", "Delivery", "HTTPAPI", "Migrations", "OpenID",
                 "Outbound", "Pages", "Passwords",
                 "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle,
-                .nioCore,
-                .nioHTTP1, .httpClient, .crypto,
+                .nioCore, .nioEmbedded, .nioHTTP1, .httpClient, .crypto,
             ]),
     ],
     swiftLanguageModes: [.v6]

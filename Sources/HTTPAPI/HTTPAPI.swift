@@ -19,7 +19,7 @@ package struct HTTPAPI: Sendable {
     /// The version of the server, and of the interface that it serves.
     package static let version = "1"
 
-    private let endpoints: [Endpoint]
+    let endpoints: [Endpoint]
     private let services: EndpointResponder.Services
     private let site: LiveSite
     private let metrics: RequestMetrics
