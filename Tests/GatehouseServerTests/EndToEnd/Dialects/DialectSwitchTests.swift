@@ -56,6 +56,47 @@ struct DialectSwitchTests {
         }
     }
 
+    private static let photoPaths = [
+        "/.well-known/immich", "/api/server/ping", "/api/server/version", "/api/server/config", "/api/server/features",
+        "/api/auth/login", "/api/oauth/authorize", "/api/oauth/callback", "/api/users/me", "/api/auth/validateToken",
+        "/api/auth/status", "/api/auth/change-password", "/api/auth/logout", "/api/auth/pin-code",
+        "/api/auth/pin-code/verify", "/api/auth/session/unlock", "/api/auth/session/lock", "/openapi/immich.json",
+    ]
+    private static let album = """
+          album:
+            hosts: [album.example]
+            redirectURIs: ["\(ImmichApp.redirectURI)"]
+            dialects: { immich: { version: "1.119.0" } }
+            providers: { scripted: {}, email: { enabled: true, verificationLink: "https://album.example/verify" } }
+        """
+
+    @Test func `Immich is served where one application has it, and nowhere else`() async throws {
+        try await TestServer.with(others: TestServer.photos + "\n" + Self.album) { server in
+            let client = APIClient(server)
+            for (prefix, host) in [("", "127.0.0.1:1"), ("/apps/photos", "127.0.0.1:1"), ("", "photos.example")] {
+                for path in Self.photoPaths {
+                    for method in Self.methods {
+                        let answer = try await client.send(method, prefix + path, headers: ["host": host])
+                        expectError(answer, 404, "NOT_FOUND", "\(method) \(host) \(prefix)\(path)")
+                        #expect(answer.headers.first(name: "allow") == nil)
+                    }
+                }
+            }
+            for (prefix, host) in [("/apps/album", "127.0.0.1:1"), ("", "album.example")] {
+                for path in Self.photoPaths {
+                    let answer = try await client.send(.GET, prefix + path, headers: ["host": host])
+                    #expect(answer.status != 404, "\(host) \(prefix)\(path): \(answer.text)")
+                    #expect(answer.json["error"].object == nil, "\(prefix)\(path): \(answer.text)")
+                }
+                let nothing = try await client.send(.GET, prefix + "/api/auth/nothing", headers: ["host": host])
+                expectImmich(nothing, 404, "NOT_FOUND", "There is nothing at this path")
+                let document = try await client.send(.GET, prefix + "/openapi/immich.json", headers: ["host": host])
+                let served = document.json["paths"].keys.union(["/openapi/immich.json"])
+                #expect(served == Set(Self.photoPaths), "the table names every path")
+            }
+        }
+    }
+
     @Test func `only listed origins may call it from browsers`() async throws {
         try await TestServer.with(others: Self.timer) { server in
             let client = APIClient(server, application: "timer")
