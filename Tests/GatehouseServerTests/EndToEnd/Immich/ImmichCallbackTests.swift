@@ -7,6 +7,41 @@ import Testing
 struct ImmichCallbackTests {
     private static let over = "This sign-in is no longer valid. Please try again."
 
+    @Test(arguments: [
+        "", "code_challenge_method=S256", "code_challenge=C", "code_challenge=C&code_challenge_method=plain",
+        "code_challenge=short&code_challenge_method=S256",
+        "code_challenge=C&code_challenge=C&code_challenge_method=S256",
+    ])
+    func `a flow begins only with a proof key by S256`(query: String) async throws {
+        try await ImmichApp.with { server, app in
+            let query = query.replacing("=C", with: "=" + CodeChallenge.s256(of: app.verifier))
+            let refused = try await app.call(.GET, "/oauth/authorize?state=s&" + query)
+            #expect(refused.status == 400 && refused["url"] == .null, "\(refused.text)")
+            #expect(refused.headers.first(name: "location") == nil)
+            #expect(try await server.count("SELECT count(*) FROM redirect_flows") == 0)
+            let posted = try await app.call(
+                .POST, "/oauth/authorize", ["redirectUri": .string(ImmichApp.redirectURI), "state": "s"])
+            #expect(posted.status == 400, "without a proof key: \(posted.text)")
+        }
+    }
+
+    @Test func `without a configured redirect URI a request has to name a registered one`() async throws {
+        let application = """
+            redirectURIs: ["\(ImmichApp.redirectURI)", "https://photos.example/back"]
+            dialects: { immich: {} }
+            """
+        try await ImmichApp.with(application: application) { server, app in
+            let challenge = CodeChallenge.s256(of: app.verifier)
+            let asked = try await app.call(
+                .GET, "/oauth/authorize?code_challenge=\(challenge)&code_challenge_method=S256&state=s")
+            #expect(asked.status == 400 && asked["url"] == .null, "\(asked.text)")
+            #expect(try await app.authorize(redirectURI: nil).status == 400)
+            #expect(try await app.authorize(redirectURI: "https://evil.example/back").status == 400)
+            #expect(try await server.count("SELECT count(*) FROM redirect_flows") == 0)
+            #expect(try await app.authorize().status == 201)
+        }
+    }
+
     @Test func `an app signs in at the provider's pages`() async throws {
         try await ImmichApp.with { _, app in
             let challenge = CodeChallenge.s256(of: app.verifier)
