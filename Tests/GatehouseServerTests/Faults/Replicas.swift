@@ -18,14 +18,17 @@ struct Replicas: Sendable {
     private var database: Database { first.backend.database }
 
     static func with(
-        rateLimits: String = "off", _ body: @Sendable @escaping (Replicas) async throws -> Void
+        application: String = "", providers: String = "", rateLimits: String = "off",
+        _ body: @Sendable @escaping (Replicas) async throws -> Void
     ) async throws {
-        try await TestServer.with(rateLimits: rateLimits) { first in
+        try await TestServer.with(application: application, providers: providers, rateLimits: rateLimits) { first in
             let role = "replica-\(UUID().uuidString)"
             let url = first.databaseURL.replacing(/user=[^&]+/, with: "user=\(role)")
             try await run(createRole, role: role, on: first.backend.database)
             do {
-                try await TestServer.with(database: url, rateLimits: rateLimits) { second in
+                try await TestServer.with(
+                    database: url, application: application, providers: providers, rateLimits: rateLimits
+                ) { second in
                     try await body(Replicas(first: first, second: second, role: role))
                 }
             } catch {

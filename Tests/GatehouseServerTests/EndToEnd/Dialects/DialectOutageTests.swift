@@ -8,17 +8,19 @@ import Testing
 struct DialectOutageTests {
     private static let busy = "The server is busy. Please try again."
 
+    private static let application = """
+        redirectURIs: [{ uri: "\(TimeTrackerApp.redirectURI)", pkce: false }, "\(ImmichApp.redirectURI)"]
+        dialects:
+          timetracker: { provider: company, session: access }
+          immich: { provider: company, redirectURI: "\(ImmichApp.redirectURI)" }
+        """
+
     @Test func `a provider that does not answer is logged, whichever dialect reports it`() async throws {
         try await UpstreamServer.with { upstream in
             upstream.service.condition = .down
             let log = CollectedLog()
             try await TestServer.with(
-                application: """
-                    redirectURIs: [{ uri: "\(TimeTrackerApp.redirectURI)", pkce: false }, "\(ImmichApp.redirectURI)"]
-                    dialects:
-                      timetracker: { provider: company, session: access }
-                      immich: { provider: company, redirectURI: "\(ImmichApp.redirectURI)" }
-                    """,
+                application: Self.application,
                 providers: "company: { kind: oidc, issuer: \"\(upstream.url)\", clientID: c, clientSecret: s }",
                 logger: log.logger
             ) { server in
@@ -40,6 +42,27 @@ struct DialectOutageTests {
                 #expect(page.text.contains("<html"))
                 #expect(logged() == 3)
             }
+        }
+    }
+
+    @Test func `while the database does not answer, people read that the server is busy`() async throws {
+        try await Replicas.with(
+            application: Self.application, providers: "company: { kind: scripted }",
+            rateLimits: "{ general: 100000/h, login: 100000/h }"
+        ) { replicas in
+            let client = replicas.clients.second
+            let (tracker, immich) = (TimeTrackerApp(api: client), ImmichApp(api: client))
+            let url = "\(ImmichApp.redirectURI)?code=unknown&state=unknown"
+            #expect(try await tracker.exchange([:]).status == 400)
+            #expect(try await immich.callback(url).status == 400)
+            try await replicas.cutOff()
+            let refused = try await tracker.exchange([:])
+            expectFailure(refused, 503, Self.busy)
+            #expect(refused.retryAfter != nil)
+            expectImmich(try await immich.callback(url), 503, "OVERLOADED", Self.busy)
+            expectImmich(try await immich.login("nobody@example.com"), 503, "OVERLOADED", Self.busy)
+            try await replicas.readmit()
+            try await eventually("limits are counted again") { try await tracker.exchange([:]).status == 400 }
         }
     }
 }
