@@ -328,8 +328,7 @@ class Keeper {
       try {
         const isNews = await body();
         resolve();
-        // The other tabs get the message before they get the lock.
-        if (isNews && this.#tabs) await pause(50);
+        if (isNews && this.#tabs) await this.#spread();
       } catch (error) {
         reject(error);
       }
@@ -340,6 +339,15 @@ class Keeper {
     const timer = setTimeout(() => control.abort(), this.server.timeout);
     this.#lock(this.key, control.signal, () => { clearTimeout(timer); return enter(); })
       .catch(() => { if (!entered) void enter(); });
+  }
+
+  /** Waits until the other tabs have the last message, so that they get it before the lock. */
+  async #spread() {
+    const echo = new BroadcastChannel(this.key);
+    const heard = new Promise((resolve) => { echo.onmessage = resolve; });
+    this.#tabs.postMessage({ kind: "none" });
+    await Promise.race([heard, pause(1_000)]);
+    echo.close();
   }
 
   async #lock(name, signal, body) { await navigator.locks.request(name, { signal }, body); }

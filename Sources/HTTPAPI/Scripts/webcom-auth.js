@@ -76,7 +76,10 @@ class Database {
     for (const [callback, isLegacy] of [...this.callbacks]) inform(callback, error && told(error, isLegacy), auth);
   }
 
-  /** Runs calls one after the other, in the order in which the app makes them. */
+  /**
+   * Runs calls one after the other, in the order in which the app makes them.
+   * @returns {Promise<any>}
+   */
   queue(call) {
     const result = this.#last.then(call);
     this.#last = result.catch(() => {});

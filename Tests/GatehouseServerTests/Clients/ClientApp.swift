@@ -1,0 +1,134 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import ProviderKit
+import Synchronization
+import Testing
+
+@testable import GatehouseServer
+
+/// The web server of an app that uses the client for JavaScript, at an origin of its own.
+///
+/// It serves the files in `Tests/JavaScript`, in which `SERVER` is the URL of Gatehouse, and the mails that arrived. It
+/// also is the OAuth 2.0 provider `corp`, which signs in one person without a page.
+final class ClientApp: Sendable {
+    static let files = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../JavaScript").standardizedFileURL
+    static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../../Sources/HTTPAPI/Scripts").standardizedFileURL
+
+    private struct State {
+        var port = 0
+        var server: TestServer?
+        /// Who signs in at the provider; empty if they refuse.
+        var person = "ada"
+    }
+
+    private let state = Mutex(State())
+
+    var url: String { "http://127.0.0.1:\(state.withLock { $0.port })" }
+    var server: TestServer? { state.withLock { $0.server } }
+
+    /// Runs the body with a server that lists the app's origin, and has providers of all kinds that need no other service.
+    static func with(_ body: @Sendable @escaping (ClientApp, TestServer) async throws -> Void) async throws {
+        try await serve { app in
+            let corp = """
+                corp: { kind: oauth2, authorizationEndpoint: "\(app.url)/authorize", tokenEndpoint: "\(app.url)/token", \
+                userInfoEndpoint: "\(app.url)/me", clientID: client, clientSecret: secret, scopes: [profile], \
+                claims: { providerUid: id, email: mail, emailVerified: null, displayName: name } }
+                phone: { enabled: true, allowedCountries: [FR] }
+                """
+            try await TestServer.with(
+                application: "redirectURIs: [\"\(app.url)/app.html\"]", providers: corp, origin: app.url,
+                email: "enabled: true, resetLink: \"https://demo.example/reset\""
+            ) { server in
+                app.state.withLock { $0.server = server }
+                try await body(app, server)
+            }
+        }
+    }
+
+    private static func serve(_ body: @Sendable @escaping (ClientApp) async throws -> Void) async throws {
+        let app = ClientApp()
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        var logger = Logger(label: "app")
+        logger.logLevel = .critical
+        let application = Application(
+            responder: CallbackResponder { (request: Request, _: BasicRequestContext) in
+                try await app.answer(request)
+            },
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in
+                port.yield(channel.localAddress?.port ?? 0)
+                port.finish()
+            }, logger: logger)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await application.run()
+                return false
+            }
+            group.addTask {
+                for await port in ports {
+                    app.state.withLock { $0.port = port }
+                    try await body(app)
+                    return true
+                }
+                throw CancellationError()
+            }
+            defer { group.cancelAll() }
+            while let isDone = try await group.next() {
+                if isDone { return }
+            }
+        }
+    }
+
+    private func answer(_ request: Request) async throws -> Response {
+        let body = String(buffer: try await request.body.collect(upTo: 1 << 20))
+        let query = request.uri.queryParameters
+        switch request.uri.path {
+        case "/mail":
+            let to = query["to"].map { String($0) } ?? ""
+            let texts = server?.inbox.messages().filter { $0.to == to }.map { JSONValue.string($0.text) }
+            return try Self.json(.array(texts ?? []))
+        case "/person":
+            state.withLock { $0.person = query["is"].map { String($0) } ?? "" }
+            return try Self.json([:])
+        case "/authorize":
+            let person = state.withLock { $0.person }
+            let outcome = person.isEmpty ? ["error": "access_denied"] : ["code": person]
+            let callback = query["redirect_uri"].map { String($0) } ?? ""
+            let state = query["state"].map { String($0) } ?? ""
+            let target = callback.addingQuery(outcome.merging(["state": state]) { $1 })
+            return Response(status: .found, headers: [.location: target])
+        case "/token":
+            let code = URLComponents(string: "?" + body)?.query("code") ?? ""
+            return try Self.json(["access_token": .string(code), "token_type": "bearer"])
+        case "/me":
+            let person = String(request.headers[.authorization]?.dropFirst("Bearer ".count) ?? "")
+            return try Self.json([
+                "id": .string(person), "mail": .string("\(person)@corp.example"), "name": .string(person),
+            ])
+        default:
+            return file(request.uri.path)
+        }
+    }
+
+    private func file(_ path: String) -> Response {
+        guard let text = try? String(contentsOf: Self.files.appending(path: path), encoding: .utf8) else {
+            return Response(status: .notFound)
+        }
+        let type = path.hasSuffix(".html") ? "text/html; charset=utf-8" : "text/javascript; charset=utf-8"
+        return Response(
+            status: .ok, headers: [.contentType: type],
+            body: .init(byteBuffer: ByteBuffer(string: text.replacing("SERVER", with: server?.url ?? ""))))
+    }
+
+    private static func json(_ value: JSONValue) throws -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: try JSONEncoder().encode(value))))
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import ProviderKit
+import Testing
+
+@testable import GatehouseServer
+
+/// The examples of the Webcom library's documentation, as they are printed there, in a real browser.
+///
+/// `Tests/JavaScript/webcom` has them with the placeholders `<your-app>`, `macadamia@webcom.com` and `my-password`.
+@Suite(.enabled(if: Chromium.isInstalled, "Debian's package chromium is not installed"))
+struct WebcomClientTests {
+    @Test func `every example of the documentation does what it says`() async throws {
+        try await BrowserClientTests.with { browser, app, server in
+            let api = APIClient(server)
+            let (ada, grace) = (try await api.register(at: server), try await api.register(at: server))
+            _ = try await BrowserClientTests.tab(browser, app, "/webcom.html", until: "window.Webcom")
+            let page = Page(browser: browser)
+
+            try await page.run("callback")
+            try await page.run("resume")
+            try await page.expect(heard: .null)
+            try await page.run("login", as: (ada.email, "wrong"))
+            try await page.expect(printed: "The email or password is incorrect.")
+            try await page.expect(heard: "INVALID_CREDENTIALS")
+            try await page.run("remove-account")
+            try await page.expect(printed: "Failed deleting the user account!")
+
+            try await page.run("login", as: (ada.email, ada.password))
+            try await page.expect(printed: "Authentication succeeded")
+            try await page.expect(heard: .string(ada.uid))
+            let auth = try await browser.evaluate("JSON.parse(JSON.stringify(printed.at(-1)[1]))")
+            #expect(auth["uid"].string == ada.uid && auth["provider"] == "email")
+            #expect(auth["providerUid"].string == ada.email && auth["webcomAuthToken"].string != nil)
+            #expect(auth["expires"].integer != nil && auth["createdAt"].integer != nil)
+            // A console prints it without the token, which it would have to read first.
+            let token = "Object.getOwnPropertyDescriptor(printed.at(-1)[1], 'webcomAuthToken').value"
+            #expect(try await browser.evaluate("\(token) === undefined") == true)
+
+            try await page.run("logout")
+            try await page.expect(printed: "Logged out successfully!")
+            try await page.expect(heard: .null)
+
+            // A stored session is resumed on the next page; the last identity takes the account with it.
+            try await page.run("login", as: (ada.email, ada.password))
+            try await page.expect(heard: .string(ada.uid))
+            try await browser.open(app.url + "/webcom.html?again")
+            try await browser.wait(until: "window.Webcom && location.search && printed.length === 0")
+            try await page.run("resume")
+            try await page.expect(heard: .string(ada.uid))
+            try await page.run("remove-identity")
+            try await page.expect(printed: "Identity deleted!")
+            try await page.expect(heard: .null)
+            let deleted = try await api.post(
+                "/auth/login", ["email": .string(ada.email), "password": .string(ada.password)])
+            expectError(deleted, 403, "ACCOUNT_DELETED")
+
+            try await page.run("login", as: (grace.email, grace.password))
+            try await page.expect(heard: .string(grace.uid))
+            try await server.letPass(.seconds(3600))
+            // The token of the sign-in is still recent by its own words, until it is renewed.
+            try await browser.open(app.url + "/webcom.html?old")
+            try await browser.wait(until: "window.Webcom && location.search === '?old' && printed.length === 0")
+            for (example, kind) in [("remove-account", "account"), ("remove-identity", "identity")] {
+                try await page.run(example)
+                try await page.expect(
+                    printed: "The user must re-authenticate before deleting her/his \(kind)")
+            }
+            try await page.run("login", as: (grace.email, grace.password))
+            try await page.expect(printed: "Authentication succeeded")
+            try await page.run("remove-account")
+            try await page.expect(printed: "Account deleted!")
+            expectError(
+                try await api.post(
+                    "/auth/login", ["email": .string(grace.email), "password": .string(grace.password)]),
+                403, "ACCOUNT_DELETED")
+        }
+    }
+
+    private struct Page {
+        let browser: Chromium
+
+        /// Runs an example with the placeholders filled in, as a script of the page.
+        func run(_ example: String, as credentials: (email: String, password: String) = ("", "")) async throws {
+            let path = ClientApp.files.appending(path: "webcom/\(example).js")
+            let script = try String(contentsOf: path, encoding: .utf8).replacing("<your-app>", with: "demo")
+                .replacing("macadamia@webcom.com", with: credentials.email)
+                .replacing("\"my-password\"", with: "\"\(credentials.password)\"")
+            _ = try await browser.evaluate(script + "\n;undefined")
+        }
+
+        /// Waits until the examples have printed a text.
+        func expect(printed text: String) async throws {
+            try await browser.wait(until: "printed.at(-1)?.[0] === \(quoted(.string(text)))")
+        }
+
+        /// Waits until the registered callback has heard a code, a `uid`, or `null` for a sign-out.
+        func expect(heard value: JSONValue) async throws {
+            try await browser.wait(until: "heard.length && heard.at(-1) === \(quoted(value))")
+        }
+
+        private func quoted(_ value: JSONValue) throws -> String {
+            String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
+        }
+    }
+}
