@@ -111,17 +111,30 @@ final class ClientApp: Sendable {
             return try Self.json([
                 "id": .string(person), "mail": .string("\(person)@corp.example"), "name": .string(person),
             ])
+        case "/documented.mjs":
+            return script(try Self.examples())
         default:
             return file(request.uri.path)
         }
+    }
+
+    /// The examples of the client's page as one module.
+    private static func examples() throws -> String {
+        let page = files.appending(path: "../../docs/clients/javascript.md").standardizedFileURL
+        let text = try String(contentsOf: page, encoding: .utf8)
+        return text.matches(of: /(?s)```js\n(.*?)```/).map { String($0.output.1) }.joined(separator: "\n")
+            .replacing("https://login.example.com", with: "SERVER")
     }
 
     private func file(_ path: String) -> Response {
         guard let text = try? String(contentsOf: Self.files.appending(path: path), encoding: .utf8) else {
             return Response(status: .notFound)
         }
-        let type = path.hasSuffix(".html") ? "text/html; charset=utf-8" : "text/javascript; charset=utf-8"
-        return Response(
+        return script(text, type: path.hasSuffix(".html") ? "text/html; charset=utf-8" : "text/javascript")
+    }
+
+    private func script(_ text: String, type: String = "text/javascript") -> Response {
+        Response(
             status: .ok, headers: [.contentType: type],
             body: .init(byteBuffer: ByteBuffer(string: text.replacing("SERVER", with: server?.url ?? ""))))
     }

@@ -4,11 +4,12 @@ import Testing
 
 @testable import GatehouseServer
 
-/// The examples of the Webcom library's documentation, as they are printed there, in a real browser.
+/// The examples of documentation in a real browser: those of the Webcom library as they are printed there, and those of
+/// `docs/clients/javascript.md`.
 ///
 /// `Tests/JavaScript/webcom` has them with the placeholders `<your-app>`, `macadamia@webcom.com` and `my-password`.
 @Suite(.enabled(if: Chromium.isInstalled, "Debian's package chromium is not installed"))
-struct WebcomClientTests {
+struct ClientExampleTests {
     @Test func `every example of the documentation does what it says`() async throws {
         try await BrowserClientTests.with { browser, app, server in
             let api = APIClient(server)
@@ -73,6 +74,15 @@ struct WebcomClientTests {
                 try await api.post(
                     "/auth/login", ["email": .string(grace.email), "password": .string(grace.password)]),
                 403, "ACCOUNT_DELETED")
+        }
+    }
+
+    @Test func `the examples of the client's own page run`() async throws {
+        try await BrowserClientTests.with { browser, app, server in
+            // The account that an example merges into.
+            _ = try await APIClient(server).register(at: server, email: "grace@example.com")
+            _ = try await BrowserClientTests.tab(browser, app, "/documented.html", until: "window.outcome")
+            #expect(try await browser.evaluate("outcome") == "done")
         }
     }
 
