@@ -1,6 +1,6 @@
 // @ts-check
-// The client of Gatehouse for browsers and Node, one file. `Gatehouse` has an app's calls, `Keeper` holds the session,
-// `Server` sends calls. Access tokens age by the monotonic clock. Only a refused refresh token ends a session here.
+// `Gatehouse` has an app's calls, `Keeper` holds the session, `Server` sends calls. Access tokens age by the monotonic
+// clock. Only a refused refresh token ends a session here.
 
 /**
  * @typedef {{id: string, email: string | null, displayName: string | null, isAnonymous: boolean,
@@ -45,7 +45,7 @@ export class GatehouseError extends Error {
     this.reason = details.reason;
     /** @type {string[]} */
     this.remedies = details.remedies ?? [];
-    /** @type {number | undefined} Seconds. */
+    /** Seconds. */
     this.retryAfter = more.retryAfter;
     this.requestId = more.requestId;
   }
@@ -160,7 +160,7 @@ class Server {
     }
     try { data = JSON.parse(text); } catch { /* Empty or foreign. */ }
     if (response.ok && (data || !text)) return { response, data, askedAt };
-    const { code = "UNEXPECTED_ANSWER", message = "The answer is not one of Gatehouse", details } = data?.error ?? {};
+    const { code = "UNEXPECTED_ANSWER", message = "The answer is foreign", details } = data?.error ?? {};
     throw new GatehouseError(code, message, {
       status: response.status, details, requestId: response.headers.get("X-Request-ID"),
       retryAfter: Number(response.headers.get("Retry-After")) || undefined,
@@ -307,7 +307,7 @@ class Keeper {
         return { token: held.access.token, number };
       }
       if (this.#isBlocked()) throw this.#blocked.error;
-      if (attempt === 3) throw unexpected("The new access token has expired already");
+      if (attempt === 3) throw unexpected("The answer has expired");
       await this.renew();
     }
   }
@@ -566,7 +566,7 @@ class Keeper {
   }
 }
 
-// MARK: - The app's calls
+// MARK: - Gatehouse
 
 /** A browser may forbid it. */
 const localStore = {
@@ -647,7 +647,7 @@ export class Gatehouse {
     return this.#keeper.isFresh("end") ? this.#keeper.held.access.token : undefined;
   }
 
-  /** Returns a function that removes the listener. */
+  /** Returns what removes the listener. */
   onChange(/** @type {(change: Change) => void} */ listener) {
     const own = (change) => listener(change);
     this.#keeper.listeners.add(own);
@@ -704,7 +704,7 @@ export class Gatehouse {
 
   async #open(path, body) { return (await this.#server.send("POST", path, { body })).data; }
 
-  /** @returns {Promise<{name: string, kind: string, displayName: string, flow: string}[]>} */
+  /** @returns {Promise<{name: string, [member: string]: any}[]>} */
   async providers() { return (await this.#server.send("GET", "/auth/providers")).data.providers; }
 
   /**
@@ -890,7 +890,7 @@ export class Gatehouse {
   /** Returns a receipt for `erasure`. @returns {Promise<string | null>} */
   async deleteAccount() { return this.#forget(await this.#call("DELETE", "/auth/account"), "accountDeleted"); }
 
-  /** @param {string} receipt @returns {Promise<{status: string, purgeAfter: string, [member: string]: any}>} */
+  /** @param {string} receipt @returns {Promise<{status: string, [member: string]: any}>} */
   async erasure(receipt) { return (await this.#server.send("GET", `/erasures/${segment(receipt)}`)).data; }
 
   /** @param {string} restoreToken of an `ACCOUNT_DELETED` @returns {Promise<SignedIn>} */
