@@ -1,7 +1,7 @@
 // What the client does when the network, the server, the clock or the storage fails, against a real server.
 import {
-  Gatehouse, Proof, Webcom, assert, client, clock, expectDiscreet, expectNoLeak, memoryStorage, refusal, registered, send,
-  server,
+  Gatehouse, Proof, Webcom, assert, client, clock, expectDiscreet, expectNoLeak, memoryStorage, password, refusal,
+  registered, send, server,
 } from "./support.mjs";
 
 const HOUR = 3_600_000;
@@ -155,6 +155,15 @@ const late = (milliseconds) => async (url, call) => {
   await app.signIn(Proof.anonymous(), { remember: false });
   assert.equal(storage.getItem(`gatehouse:${server}/api/v1`), undefined);
   assert((await app.user()).id);
+  // Each session that follows is as short.
+  const bodies = [], { email } = await registered(), proof = Proof.password({ email, password });
+  const short = client({ fetch: (url, call) => {
+    bodies.push(JSON.parse(call.body));
+    return send(url, call);
+  } });
+  await short.signIn(proof, { remember: false });
+  await short.reauthenticate(proof);
+  assert.deepEqual(bodies.map(({ remember }) => remember), [false, false]);
 }
 
 // A session that the server has ended is over for all calls, and said once.
@@ -163,7 +172,7 @@ const late = (milliseconds) => async (url, call) => {
   const other = client();
   const heard = [];
   app.onChange(({ type, reason }) => heard.push(`${type} ${reason}`));
-  await other.signIn(Proof.password({ email, password: "correct horse battery staple" }));
+  await other.signIn(Proof.password({ email, password }));
   await other.signOut("others");
   const results = await Promise.allSettled(Array.from({ length: 100 }, () => app.user()));
   assert(results.every(({ reason }) => /INVALID_REFRESH_TOKEN|SIGNED_OUT/.test(reason?.code)));
@@ -185,7 +194,7 @@ const late = (milliseconds) => async (url, call) => {
 // Old apps: names, codes and URLs of the Webcom library.
 {
   const { email } = await registered();
-  const heard = [], name = "demo", credentials = { email, password: "correct horse battery staple" };
+  const heard = [], name = "demo", credentials = { email, password };
   const old = new Webcom(`${server}/base/${name}`, { legacyCodes: true });
   const callback = (error, auth) => heard.push(error ? error.code : auth && auth.uid);
   old.registerAuthCallback(callback);

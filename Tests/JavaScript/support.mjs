@@ -13,7 +13,7 @@ const secrets = new Set(), urls = [];
 /** What the process prints. */
 const printed = [];
 for (const name of ["log", "warn", "error", "info", "debug"]) {
-  console[name] = (...values) => printed.push(values.map((value) => inspect(value, { depth: 9, getters: false })).join(" "));
+  console[name] = (...values) => printed.push(values.map((value) => inspect(value, { depth: 9 })).join(" "));
 }
 
 /** Sends a call, and notes its URL and the tokens of its answer. */
@@ -38,8 +38,10 @@ export async function refusal(promise, code) {
 
 /** Whether the texts and dumps of a value contain no token. */
 export function expectDiscreet(value) {
-  const texts = [String(value), value?.stack ?? "", JSON.stringify(value), inspect(value, { depth: 9, showHidden: true })];
-  for (const secret of secrets) for (const text of texts) assert(!text?.includes(secret), `a token is in ${text}`);
+  const dumps = [JSON.stringify(value), inspect(value, { depth: 9, showHidden: true })];
+  for (const text of [String(value), value?.stack ?? "", ...dumps]) {
+    for (const secret of secrets) assert(!text?.includes(secret), `a token is in ${text}`);
+  }
 }
 
 /** Ends a script: no URL and nothing printed contains a token. */

@@ -742,7 +742,13 @@ export class Gatehouse {
   async verifyEmail(token, { password, linking = false, remember = true } = {}) {
     const call = { body: { token, password, ...(!remember && { remember }) } }, path = "/auth/verify-email";
     if (!linking) return this.#keeper.adopt(await this.#server.send("POST", path, call), remember);
-    return this.#continued(await this.#call("POST", path, call));
+    return this.#continued(await this.#reopen(path, call.body));
+  }
+
+  /** A call that opens another session for who is signed in, as short as this one. */
+  #reopen(path, body) {
+    const short = this.#keeper.held?.remembered === false && { remember: false };
+    return this.#call("POST", path, { body: { ...body, ...short } });
   }
 
   #continued(answer) { return this.#keeper.adopt(answer, undefined, answer.number); }
@@ -915,14 +921,14 @@ export class Gatehouse {
    */
   async link(proof, { onConflict } = {}) {
     const body = { ...Proof.call(proof).body, onConflict };
-    const answer = await this.#call("POST", `/auth/identities/${segment(proof.provider)}`, { body });
+    const answer = await this.#reopen(`/auth/identities/${segment(proof.provider)}`, body);
     return answer.response.status === 202 ? { mailed: answer.data.email } : this.#continued(answer);
   }
 
   /** Proves again who is signed in, after a `TOKEN_TOO_OLD`. @param {Proof} proof @returns {Promise<SignedIn>} */
   async reauthenticate(proof) {
     const body = { ...Proof.call(proof).body, provider: proof.provider };
-    return this.#continued(await this.#call("POST", "/auth/reauthenticate", { body }));
+    return this.#continued(await this.#reopen("/auth/reauthenticate", body));
   }
 
   /** @param {string} id @returns {Promise<{accountDeleted: boolean, receipt?: string | null}>} */
@@ -954,7 +960,7 @@ export class Gatehouse {
 
   /** @param {string} mergeToken @param {"current" | "other"} survivor @returns {Promise<Entry>} */
   async merge(mergeToken, survivor = undefined) {
-    const answer = await this.#call("POST", "/auth/merge", { body: { mergeToken, survivor } });
+    const answer = await this.#reopen("/auth/merge", { mergeToken, survivor });
     this.#continued(answer);
     return answer.data.merge;
   }

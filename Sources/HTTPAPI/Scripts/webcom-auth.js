@@ -65,7 +65,9 @@ class Database {
     const { client } = this, { session } = client;
     if (!session) return null;
     const { sessionExpires, displayName, ...auth } = session.auth;
-    const shown = { ...auth, expires: sessionExpires ?? auth.expires, ...(displayName != null && { displayName }) };
+    // The end of the session moves with each refresh; that of the access token is known.
+    const expires = Math.max(sessionExpires ?? 0, auth.expires);
+    const shown = { ...auth, expires, ...(displayName != null && { displayName }) };
     Object.defineProperty(shown, "webcomAuthToken", { enumerable: true, get: () => client.currentAccessToken });
     return /** @type {any} */ (shown);
   }
