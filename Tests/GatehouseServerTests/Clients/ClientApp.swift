@@ -1,4 +1,5 @@
 import Accounts
+import Delivery
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -98,10 +99,11 @@ final class ClientApp: Sendable {
             return try Self.json([:])
         case "/authorize":
             let person = state.withLock { $0.person }
-            let outcome = person.isEmpty ? ["error": "access_denied"] : ["code": person]
             let callback = query["redirect_uri"].map { String($0) } ?? ""
-            let state = query["state"].map { String($0) } ?? ""
-            let target = callback.addingQuery(outcome.merging(["state": state]) { $1 })
+            let target = callback.addingQuery([
+                "error": person.isEmpty ? "access_denied" : nil, "code": person.isEmpty ? nil : person,
+                "state": query["state"].map { String($0) },
+            ])
             return Response(status: .found, headers: [.location: target])
         case "/token":
             let code = URLComponents(string: "?" + body)?.query("code") ?? ""
