@@ -196,7 +196,7 @@ let package = Package(
             of: [
                 "GatehouseServer", "GatehouseBench", "GatehouseTesting", "AnonymousProvider", "AppleProvider",
                 "CustomTokenProvider", "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider",
-                "PhoneProvider", "Accounts", "Delivery", "HTTPAPI", "Migrations", "OpenID",
+                "PhoneProvider", "GatehouseClient", "Accounts", "Delivery", "HTTPAPI", "Migrations", "OpenID",
                 "Outbound", "Pages", "Passwords",
                 "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle,
                 .nioCore, .nioEmbedded, .nioHTTP1, .httpClient, .crypto,

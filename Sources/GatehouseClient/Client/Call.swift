@@ -4,25 +4,33 @@ internal import Foundation
 struct Call: Sendable {
     enum Access: Sendable { case open, bearer }
 
+    /// When a call is sent again after its answer was lost.
+    enum Repetition: Sendable {
+        case never
+        /// Unless the answer was waited for as long as the app allows.
+        case unlessLate
+        /// Once more even then.
+        case evenIfLate
+    }
+
     var method: String
     /// The segments of the path below `/api/v1`.
     var path: [String]
     var query: [String: String] = [:]
     var body: [String: GatehouseClient.JSON]?
     var access: Access
-    /// Whether the call may be sent again after its answer was lost.
-    var isRepeatable: Bool
+    var repetition = Repetition.never
 
     static func get(_ path: String..., query: [String: String] = [:], access: Access = .bearer) -> Self {
-        Self(method: "GET", path: path, query: query, access: access, isRepeatable: true)
+        Self(method: "GET", path: path, query: query, access: access, repetition: .unlessLate)
     }
 
     static func post(_ path: String..., body: [String: GatehouseClient.JSON?] = [:], access: Access) -> Self {
-        Self(method: "POST", path: path, body: body.compactMapValues { $0 }, access: access, isRepeatable: false)
+        Self(method: "POST", path: path, body: body.compactMapValues { $0 }, access: access)
     }
 
     static func delete(_ path: String...) -> Self {
-        Self(method: "DELETE", path: path, access: .bearer, isRepeatable: false)
+        Self(method: "DELETE", path: path, access: .bearer)
     }
 
     func changed(by change: (inout Self) -> Void) -> Self {

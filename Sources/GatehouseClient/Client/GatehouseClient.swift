@@ -29,6 +29,13 @@ public struct GatehouseClient: Sendable {
     }
 }
 
+extension GatehouseClient: CustomStringConvertible, CustomReflectable {
+    /// The URL of the application's API.
+    public var description: String { "GatehouseClient of \(server.address.base.absoluteString)" }
+    /// A mirror without the session.
+    public var customMirror: Mirror { Mirror(self, children: ["url": server.address.base]) }
+}
+
 extension GatehouseClient {
     /// How a client stores its session and sends its calls.
     public struct Options: Sendable {

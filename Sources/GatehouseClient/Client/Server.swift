@@ -19,9 +19,9 @@ struct Server: Sendable {
             do {
                 return try await once(call, bearer: bearer)
             } catch {
-                guard call.isRepeatable, attempt < Self.attempts,
-                    let pause = pause(after: error, attempt: attempt)
-                else { throw error }
+                guard attempt < Self.attempts, let pause = pause(after: error, attempt: attempt, of: call) else {
+                    throw error
+                }
                 attempt += 1
                 do { try await Task.sleep(for: pause) } catch { throw .cancelled }
             }
@@ -29,10 +29,12 @@ struct Server: Sendable {
     }
 
     /// The pause before the next attempt; `nil` if the error is final or asks for a longer pause than is allowed.
-    private func pause(after error: GatehouseError, attempt: Int) -> Duration? {
+    private func pause(after error: GatehouseError, attempt: Int, of call: Call) -> Duration? {
+        guard call.repetition != .never else { return nil }
         let usual = Duration.milliseconds(100) * (1 << attempt)
         switch error {
-        case .network(.timedOut), .network(.insecure): return nil
+        case .network(.timedOut): return call.repetition == .evenIfLate && attempt == 1 ? usual : nil
+        case .network(.insecure): return nil
         case .network: return usual
         case .unexpectedAnswer(let status): return status >= 500 ? usual : nil
         case .refused(let refusal):

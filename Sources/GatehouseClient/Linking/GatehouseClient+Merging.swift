@@ -29,7 +29,8 @@ extension GatehouseClient {
             "mergeToken": .string(ticket.value), "dryRun": .bool(isDry),
             "survivor": survivor.map { .string($0.rawValue) },
         ]
-        return .post("auth", "merge", body: body, access: .bearer).changed { $0.isRepeatable = isDry }
+        let call = Call.post("auth", "merge", body: body, access: .bearer)
+        return call.changed { $0.repetition = isDry ? .unlessLate : .never }
     }
 
     /// What was merged into the account.

@@ -39,7 +39,7 @@ extension GatehouseClient {
         let body: [String: JSON?] = [
             "refreshToken": scope == .local ? .string(refreshToken.value) : nil, "scope": .string(scope.rawValue),
         ]
-        let call = Call.post("auth", "logout", body: body, access: .bearer).changed { $0.isRepeatable = true }
+        let call = Call.post("auth", "logout", body: body, access: .bearer).changed { $0.repetition = .unlessLate }
         _ = try await server.answer(to: call, bearer: bearer)
     }
 }

@@ -10,7 +10,7 @@ extension Server {
     /// If the answer is lost the same token is sent again: the server then gives the same successor.
     func renewed(with token: GatehouseClient.Secret) async -> Result<AccessAnswer, GatehouseError> {
         let call = Call.post("auth", "refresh", body: ["refreshToken": .string(token.value)], access: .open)
-            .changed { $0.isRepeatable = true }
+            .changed { $0.repetition = .evenIfLate }
         do {
             let answer = try await answer(to: call)
             let pair = try answer.decoded(as: TokenPair.self)

@@ -59,8 +59,7 @@ extension GatehouseClient {
         body["ticket"] = ticket.map { .string($0.value) }
         if !remember { body["remember"] = false }
         let call = Call(
-            method: "POST", path: proof.signInPath, body: body, access: proof.isBound ? .bearer : .open,
-            isRepeatable: false)
+            method: "POST", path: proof.signInPath, body: body, access: proof.isBound ? .bearer : .open)
         return try await opened(by: call, isRemembered: remember)
     }
 

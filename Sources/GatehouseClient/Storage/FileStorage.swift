@@ -2,50 +2,47 @@ public import Foundation
 
 /// Stores a session in a file that only its owner can read (mode 0600).
 ///
-/// The file is replaced as a whole; a failed save leaves the previous one.
+/// The file is in a folder of its own that only the owner can enter (mode 0700), because a file that is replaced as a
+/// whole gets its mode afterwards.
 public struct FileStorage: GatehouseClient.Storage {
-    private let url: URL
+    private let folder: URL
 
-    /// Creates a storage at a file, whose folder is created if it is missing.
-    public init(url: URL) { self.url = url }
+    /// Creates a storage in a folder, which is created if it is missing and should hold nothing else.
+    public init(folder: URL) { self.folder = folder }
 
     /// The file's path.
-    public var place: String? { url.standardizedFileURL.path }
+    public var place: String? { file.standardizedFileURL.path }
+
+    /// The file of the session.
+    public var file: URL { folder.appending(path: "session.json") }
 
     /// Reads the file.
     /// - Throws: An error of the file system other than that the file is missing.
     public func load() throws -> Data? {
         do {
-            return try Data(contentsOf: url)
+            return try Data(contentsOf: file)
         } catch CocoaError.fileReadNoSuchFile {
             return nil
         }
     }
 
-    /// Writes a new file in a folder of its own, which only the owner can enter, and moves it to its place.
+    /// Replaces the file as a whole; a failure leaves the previous one.
     /// - Throws: An error of the file system.
     public func save(_ data: Data) throws {
         let files = FileManager.default
-        let parent = url.deletingLastPathComponent()
-        try files.createDirectory(at: parent, withIntermediateDirectories: true, attributes: Self.ownerFolder)
-        let folder = parent.appending(path: ".\(UUID().uuidString)", directoryHint: .isDirectory)
-        try files.createDirectory(at: folder, withIntermediateDirectories: false, attributes: Self.ownerFolder)
-        defer { try? files.removeItem(at: folder) }
-        let file = folder.appending(path: url.lastPathComponent)
-        try data.write(to: file)
+        try files.createDirectory(at: folder, withIntermediateDirectories: true)
+        try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
+        try data.write(to: file, options: .atomic)
         try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-        _ = try files.replaceItemAt(url, withItemAt: file)
     }
 
     /// Removes the file.
     /// - Throws: An error of the file system other than that the file is missing.
     public func remove() throws {
         do {
-            try FileManager.default.removeItem(at: url)
+            try FileManager.default.removeItem(at: file)
         } catch CocoaError.fileNoSuchFile {
             return
         }
     }
-
-    private static var ownerFolder: [FileAttributeKey: Any] { [.posixPermissions: 0o700] }
 }

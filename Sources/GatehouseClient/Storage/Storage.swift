@@ -45,11 +45,11 @@ enum PlatformStorage {
         #if canImport(Security)
             KeychainStorage(account: address.base.absoluteString)
         #else
-            FileStorage(url: folder.appending(path: SHA256.hex(of: address.base.absoluteString) + ".json"))
+            FileStorage(folder: folder.appending(path: SHA256.hex(of: address.base.absoluteString)))
         #endif
     }
 
-    /// The folder of sessions in the person's home.
+    /// The folder of the sessions of all applications, in the person's home.
     private static var folder: URL {
         let homes = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
         let home = homes.first ?? URL(filePath: NSHomeDirectory(), directoryHint: .isDirectory)

@@ -4,16 +4,44 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// Sends requests with a `URLSession` of its own, without cookies, cache, stored credentials and redirects.
+/// Sends requests with `URLSession`, without cookies, cache, stored credentials and redirects.
 public final class URLSessionTransport: GatehouseClient.Transport {
     /// The transport of all clients that have none of their own.
     public static let shared = URLSessionTransport()
 
+    private let line = Line()
+    #if canImport(FoundationNetworking)
+        /// Requests with a body have connections of their own, each for one request: if a connection that was used
+        /// before ends without an answer, the library below repeats the request without its body, and waits in vain.
+        private let bodyLine = Line()
+    #endif
+
+    /// Creates a transport with connections of its own.
+    public init() {}
+
+    /// Sends a request and returns the answer as soon as its head has arrived.
+    /// - Throws: `URLError` or `CancellationError`.
+    public func send(_ request: GatehouseClient.Request) async throws -> GatehouseClient.Response {
+        var sent = URLRequest(url: request.url)
+        sent.httpMethod = request.method
+        sent.httpBody = request.body
+        for (name, value) in request.headers { sent.setValue(value, forHTTPHeaderField: name) }
+        #if canImport(FoundationNetworking)
+            if request.body != nil {
+                sent.setValue("close", forHTTPHeaderField: "Connection")
+                return try await bodyLine.send(sent)
+            }
+        #endif
+        return try await line.send(sent)
+    }
+}
+
+/// A session with its delegate.
+private final class Line: Sendable {
     private let session: URLSession
     private let exchanges = Exchanges()
 
-    /// Creates a transport with connections of its own.
-    public init() {
+    init() {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
@@ -26,15 +54,9 @@ public final class URLSessionTransport: GatehouseClient.Transport {
 
     deinit { session.finishTasksAndInvalidate() }
 
-    /// Sends a request and returns the answer as soon as its head has arrived.
-    /// - Throws: `URLError` or `CancellationError`.
-    public func send(_ request: GatehouseClient.Request) async throws -> GatehouseClient.Response {
+    func send(_ request: URLRequest) async throws -> GatehouseClient.Response {
         try Task.checkCancellation()
-        var sent = URLRequest(url: request.url)
-        sent.httpMethod = request.method
-        sent.httpBody = request.body
-        for (name, value) in request.headers { sent.setValue(value, forHTTPHeaderField: name) }
-        let task = session.dataTask(with: sent)
+        let task = session.dataTask(with: request)
         let id = task.taskIdentifier
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { head in
