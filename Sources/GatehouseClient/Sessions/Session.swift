@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension GatehouseClient {
     /// Who is signed in.
     public struct Session: Sendable, Hashable, Codable {
@@ -47,6 +49,12 @@ struct StoredSession: Codable, Sendable {
     var version = 1
     let refreshToken: GatehouseClient.Secret
     let session: GatehouseClient.Session
+}
+
+extension StoredSession {
+    init(_ data: Data) throws { self = try JSONDecoder().decode(Self.self, from: data) }
+
+    func data() throws -> Data { try JSONEncoder().encode(self) }
 }
 
 /// The answer to a refresh.

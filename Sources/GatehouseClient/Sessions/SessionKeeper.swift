@@ -60,7 +60,7 @@ actor SessionKeeper {
             return
         }
         do {
-            let stored = try JSONDecoder().decode(StoredSession.self, from: data)
+            let stored = try StoredSession(data)
             state = .signedIn(
                 HeldSession(session: stored.session, refreshToken: stored.refreshToken, isRemembered: true))
             listeners.report(.signedIn(stored.session))
@@ -95,13 +95,24 @@ actor SessionKeeper {
     private func refresh(_ held: HeldSession) -> Task<Result<Grant, GatehouseError>, Never> {
         if let refreshing { return refreshing.task }
         refreshes += 1
-        let (number, presented, signIn) = (refreshes, held.refreshToken, signIn)
+        let (number, presented, signIn) = (refreshes, newestRefreshToken(held), signIn)
         let task = Task { () -> Result<Grant, GatehouseError> in
             let outcome = await server.renewed(with: presented)
             return finish(outcome, number: number, presented: presented, signIn: signIn)
         }
         refreshing = Refresh(number: number, task: task)
         return task
+    }
+
+    /// The refresh token to present: that of the storage, if another process has renewed the same session.
+    private func newestRefreshToken(_ held: HeldSession) -> GatehouseClient.Secret {
+        guard held.isRemembered, storeAgainAt == nil, let data = try? storage.load(),
+            let stored = try? StoredSession(data), stored.session.uid == held.session.uid
+        else { return held.refreshToken }
+        var held = held
+        held.refreshToken = stored.refreshToken
+        state = .signedIn(held)
+        return stored.refreshToken
     }
 
     private func finish(
@@ -151,7 +162,7 @@ actor SessionKeeper {
         hold(
             HeldSession(
                 session: session, refreshToken: answer.refreshToken, access: access,
-                isRemembered: isRemembered ?? known?.isRemembered ?? true))
+                isRemembered: isRemembered ?? (former == nil || known?.isRemembered ?? true)))
         listeners.report(isSamePerson && former != nil ? .updated(session) : .signedIn(session))
     }
 
@@ -207,8 +218,7 @@ actor SessionKeeper {
         do {
             if case .signedIn(let held) = state, held.isRemembered {
                 operation = .save
-                let stored = StoredSession(refreshToken: held.refreshToken, session: held.session)
-                try storage.save(JSONEncoder().encode(stored))
+                try storage.save(StoredSession(refreshToken: held.refreshToken, session: held.session).data())
             } else {
                 try storage.remove()
             }

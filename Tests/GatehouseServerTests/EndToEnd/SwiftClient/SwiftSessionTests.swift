@@ -59,6 +59,22 @@ struct SwiftSessionTests {
         }
     }
 
+    @Test func `two processes with one storage never present an old refresh token`() async throws {
+        try await with { server, api, person, app in
+            let other = try SwiftApp(server, storage: app.storage)
+            for _ in 1...3 {
+                for client in [other.client, app.client] {
+                    let token = try await client.accessToken()
+                    let renewed = try await client.accessToken(insteadOf: token)
+                    #expect(renewed != token)
+                    try await server.letPass(.seconds(60))
+                }
+            }
+            let user = try await app.client.user()
+            #expect(user.id == person.uid)
+        }
+    }
+
     @Test func `a session that is not remembered is never stored`() async throws {
         try await with { server, api, person, app in
             try await app.client.signIn(
