@@ -1,5 +1,6 @@
 import Foundation
 import GatehouseClient
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer
