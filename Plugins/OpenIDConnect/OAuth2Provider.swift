@@ -39,7 +39,7 @@ public struct OAuth2Provider: RedirectProvider {
             "response_type": "code", "client_id": client.id, "redirect_uri": flow.callbackURL,
             "scope": settings.scopes?.joined(separator: " "), "state": flow.state,
         ]
-        return settings.authorizationEndpoint.addingQuery(parameters.query(of: flow, own: own))
+        return settings.authorizationEndpoint.addingSortedQuery(parameters.query(of: flow, own: own))
             .addingProofKey(of: flow, if: usesProofKey)
     }
 

@@ -10,7 +10,7 @@ extension OpenIDConnectProvider {
             "state": flow.state, "nonce": flow.nonce, "hd": domains.count == 1 ? domains.first : nil,
             "claims": traits.claimsRequest,
         ]
-        return issuer.authorizationEndpoint.addingQuery(parameters.query(of: flow, own: own))
+        return issuer.authorizationEndpoint.addingSortedQuery(parameters.query(of: flow, own: own))
             .addingProofKey(of: flow, if: traits.usesProofKey)
     }
 

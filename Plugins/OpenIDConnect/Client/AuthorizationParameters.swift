@@ -50,7 +50,7 @@ struct AuthorizationParameters: Sendable {
 
 extension String {
     /// Adds the parameters in the order of their names.
-    func addingQuery(_ parameters: [String: String]) -> String {
+    func addingSortedQuery(_ parameters: [String: String]) -> String {
         parameters.sorted { $0.key < $1.key }.reduce(self) { $0.addingQuery([$1.key: $1.value]) }
     }
 }
