@@ -87,13 +87,17 @@ struct JavaScriptClientTests {
             let outcome = try await Self.run([
                 ClientApp.files.appending(path: script).path, ClientApp.sources.path, server.url, app.url,
             ])
-            #expect(outcome.status == 0 && outcome.output == "ok\n", "\(outcome.output) \(outcome.errorLines)")
+            #expect(outcome.status == 0 && outcome.output == "ok\n", "\(outcome.output) \(outcome.errors)")
         }
     }
 
-    private static func run(_ arguments: [String], program: String = node) async throws -> GatehouseProcess.Outcome {
+    private static func run(
+        _ arguments: [String], program: String = node
+    ) async throws -> (status: Int32, output: String, errors: String) {
         try await ProcessDirectory.with { directory in
-            try await GatehouseProcess.run(arguments, program: program, in: directory)
+            try await GatehouseProcess.with(arguments, program: program, in: directory) { process in
+                (try await process.end(within: .seconds(300)), process.output, process.errors)
+            }
         }
     }
 }
