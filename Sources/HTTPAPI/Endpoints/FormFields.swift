@@ -55,20 +55,22 @@ struct FormFields: Sendable {
 
     /// Reads up to the `&`, or to the `=` after a name.
     private static func decode(_ bytes: [UInt8], from position: inout Int, isName: Bool) throws -> String {
-        var encoded = bytes[position...].prefix { $0 != UInt8(ascii: "&") && (!isName || $0 != UInt8(ascii: "=")) }
-        position = encoded.endIndex
         var decoded: [UInt8] = []
-        decoded.reserveCapacity(encoded.count)
-        while let byte = encoded.popFirst() {
+        reading: while position < bytes.count {
+            let byte = bytes[position]
             switch byte {
+            case UInt8(ascii: "&"): break reading
+            case UInt8(ascii: "=") where isName: break reading
             case UInt8(ascii: "%"):
-                guard let high = encoded.popFirst()?.hexDigitValue, let low = encoded.popFirst()?.hexDigitValue else {
-                    throw malformed
-                }
+                guard position + 2 < bytes.count, let high = bytes[position + 1].hexDigitValue,
+                    let low = bytes[position + 2].hexDigitValue
+                else { throw malformed }
                 decoded.append(high << 4 | low)
+                position += 2
             case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
             default: decoded.append(byte)
             }
+            position += 1
         }
         guard let text = String(validating: decoded, as: UTF8.self) else { throw malformed }
         return text
