@@ -81,8 +81,8 @@ struct BrowserClientTests {
             #expect(try await browser.evaluate(refuse) == true)
             try await Self.openPopup(in: browser)
             #expect(try await browser.evaluate("popped") == "access_denied")
-            _ = try await browser.evaluate("void app.redirect('corp')")
-            try await browser.wait(until: "window.returned && location.search === ''")
+            _ = try await browser.evaluate("window.left = true, void app.redirect('corp')")
+            try await browser.wait(until: "!window.left && window.returned && location.search === ''")
             #expect(try await browser.evaluate("returned") == "access_denied")
             #expect(browser.tab == tab)
         }

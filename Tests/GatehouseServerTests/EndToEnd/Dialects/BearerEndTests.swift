@@ -37,7 +37,7 @@ struct BearerEndTests {
             case .merge:
                 let eve = try await api.newcomer("eve")
                 let ticket = try await api.ticket(.somebody("ada"), bearer: eve.accessToken)
-                let merged = try await api.merge(ticket, bearer: eve.accessToken)
+                let merged = try await api.merge(ticket, bearer: eve.accessToken, survivor: "current")
                 #expect(merged.status == 200 && merged["user"]["id"].string == eve.uid, "\(merged.text)")
             }
             let after = try await statuses(of: bearer, at: app)

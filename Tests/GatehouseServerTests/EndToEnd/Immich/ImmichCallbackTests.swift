@@ -36,7 +36,7 @@ struct ImmichCallbackTests {
                 .GET, "/oauth/authorize?code_challenge=\(challenge)&code_challenge_method=S256&state=s")
             #expect(asked.status == 400 && asked["url"] == .null, "\(asked.text)")
             #expect(try await app.authorize(redirectURI: nil).status == 400)
-            #expect(try await app.authorize(redirectURI: "https://evil.example/back").status == 400)
+            #expect(try await app.authorize(redirectURI: "https://evil.example/back").status == 403)
             #expect(try await server.count("SELECT count(*) FROM redirect_flows") == 0)
             #expect(try await app.authorize().status == 201)
         }
