@@ -65,6 +65,8 @@ struct SwiftLinkingTests {
             let app = try SwiftApp(server)
             let ada = try await app.client.signIn(.scripted(.somebody("ada"))).session
             try await server.letPass(.seconds(1000))
+            // A new access token states when the session was authenticated.
+            _ = try await app.client.accessToken(insteadOf: try await app.client.accessToken())
             let address = APIClient.newAddress()
             let old = await #expect(throws: GatehouseError.self) {
                 try await app.client.link(.password(email: address, password: APIClient.password))
