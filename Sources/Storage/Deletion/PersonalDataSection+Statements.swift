@@ -158,9 +158,9 @@ extension PersonalDataSection {
         """
         SELECT key, to_jsonb(r)::text
           FROM (SELECT encode(sha256(state_hash), 'hex') AS key, provider, redirect_uri, linking_session, session_id,
-                       is_fresh, sealed_evidence IS NOT NULL AS holds_evidence, rfc3339(created_at) AS created_at,
-                       rfc3339(answered_at) AS answered_at, rfc3339(redeemed_at) AS redeemed_at,
-                       rfc3339(expires_at) AS expires_at
+                       is_fresh, is_short, sealed_evidence IS NOT NULL AS holds_evidence,
+                       rfc3339(created_at) AS created_at, rfc3339(answered_at) AS answered_at,
+                       rfc3339(redeemed_at) AS redeemed_at, rfc3339(expires_at) AS expires_at
                   FROM redirect_flows
                  WHERE application_id = $1 AND state_hash IN (
                        SELECT f.state_hash FROM sessions s
