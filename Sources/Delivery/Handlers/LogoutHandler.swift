@@ -27,18 +27,22 @@ package struct LogoutHandler: QueueHandler {
     private let webhooks: CurrentWebhooks
     private let tokens: any LogoutTokens
     private let http: any HTTPPosting
+    private let registeredHTTP: any HTTPPosting
 
+    /// `registeredHTTP` reaches clients that have registered themselves.
     package init(
         queue: any LeasedQueue<TakenDelivery>, webhooks: CurrentWebhooks, tokens: any LogoutTokens,
-        by http: any HTTPPosting
+        by http: any HTTPPosting, toRegistered registeredHTTP: any HTTPPosting
     ) {
-        (self.queue, self.webhooks, self.tokens, self.http) = (queue, webhooks, tokens, http)
+        (self.queue, self.webhooks, self.tokens) = (queue, webhooks, tokens)
+        (self.http, self.registeredHTTP) = (http, registeredHTTP)
     }
 
     package var lanes: [String] { webhooks.logoutLanes }
 
     package func deliver(_ entry: TakenDelivery, at now: Date) async throws -> Bool {
         guard let (uri, token) = try await tokens.logoutToken(for: entry) else { throw DeliveryError.notConfigured }
+        let http = LogoutDelivery.registeredLanes.contains(entry.webhook) ? registeredHTTP : http
         do {
             try await http.deliver(.post(uri, form: ["logout_token": token]), within: Self.deadline)
             return true

@@ -32,6 +32,8 @@ package struct Backend {
     let webhooks: CurrentWebhooks
     /// The HTTP client for deliveries, which is separate from the providers' network so that neither delays the other.
     let posting: any HTTPPosting
+    /// The same for URLs of clients that have registered themselves.
+    let registeredPosting: any HTTPPosting
 
     package enum Schema {
         /// Migrate the schema before the command runs.
@@ -93,6 +95,7 @@ package struct Backend {
         access = AccessTokenCodec(keys: keys, time: SystemTime())
         webhooks = CurrentWebhooks(try configuration.webhooks.map { try Webhook($0) })
         posting = network.poster(allowsPrivateHosts: configuration.network.allowPrivateHosts)
+        registeredPosting = network.poster(allowsPrivateHosts: configuration.allowsPrivateHostsOfRegisteredClients)
         store = SQLStore(database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations)
         webhooks.replace(logoutURIs: try await logoutURIs(of: configuration))
     }

@@ -59,6 +59,12 @@ extension Configuration.Delivery {
     func composer() throws -> MessageComposer { try MessageComposer(overrides: templates ?? .none) }
 }
 
+extension Configuration {
+    /// Whether the URLs of clients that have registered themselves may lead to private addresses: the setting
+    /// `network.allowPrivateHosts` is for the hosts that the operator names.
+    var allowsPrivateHostsOfRegisteredClients: Bool { network.allowPrivateHosts && server.development }
+}
+
 extension Configuration.Network {
     /// Where networks are; nothing is known without a file.
     var places: any PlaceDirectory {

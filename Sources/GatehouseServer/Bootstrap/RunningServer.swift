@@ -71,8 +71,9 @@ struct RunningServer {
         site = LiveSite(try await backend.site(of: configuration))
         // The keys of clients are fetched apart from those of providers, and those of registered clients apart from both.
         let (clientKeys, registeredKeys) = (
-            ports.clientKeys("openid", configuration.network),
-            ports.clientKeys("openid-registered", configuration.network)
+            ports.clientKeys("openid", allowsPrivateHosts: configuration.network.allowPrivateHosts),
+            ports.clientKeys(
+                "openid-registered", allowsPrivateHosts: configuration.allowsPrivateHostsOfRegisteredClients)
         )
         let openID = OpenIDUseCases(
             store: backend.store, accounts: useCases, jwts: ApplicationJWTCodec(keys: backend.keys),
@@ -84,7 +85,8 @@ struct RunningServer {
         logoutWorker = QueueWorker(
             LogoutHandler(
                 queue: backend.events(), webhooks: backend.webhooks,
-                tokens: SiteLogoutTokens(site: site, issuing: openID.logoutTokens), by: backend.posting),
+                tokens: SiteLogoutTokens(site: site, issuing: openID.logoutTokens), by: backend.posting,
+                toRegistered: backend.registeredPosting),
             logger: backend.logger)
         try await backend.replayLedgers(of: scopes.value)
         ports.report(to: backend.logger)
@@ -190,7 +192,7 @@ struct RunningServer {
 
 extension ProviderPortsSource {
     /// Verifies by the keys of OpenID clients; `owner` is the name under which they are fetched and counted.
-    fileprivate func clientKeys(_ owner: String, _ network: Configuration.Network) -> any TokenVerifying {
-        ports(for: PortsOwner(application: "", provider: owner), allowsPrivateHosts: network.allowPrivateHosts).tokens
+    fileprivate func clientKeys(_ owner: String, allowsPrivateHosts: Bool) -> any TokenVerifying {
+        ports(for: PortsOwner(application: "", provider: owner), allowsPrivateHosts: allowsPrivateHosts).tokens
     }
 }

@@ -9,6 +9,8 @@ struct APIClient: Sendable {
     let url: String
     /// The `Host` of requests; `nil` sends that of the URL.
     var host: String?
+    /// Headers of all requests.
+    var headers: HTTPHeaders = [:]
     private let http: HTTPClient
 
     private static let shared = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -59,6 +61,7 @@ struct APIClient: Sendable {
         var request = HTTPClientRequest(url: url + path)
         request.method = method
         request.headers = headers
+        request.headers.add(contentsOf: self.headers)
         if let host, headers["host"].isEmpty { request.headers.add(name: "host", value: host) }
         if let raw {
             if headers["content-type"].isEmpty { request.headers.add(name: "content-type", value: "application/json") }

@@ -108,7 +108,10 @@ extension Configuration {
         static let settings = [
             Setting(
                 "allowPrivateHosts", .flag, default: "false",
-                help: "Lets calls to providers, webhooks and the SMS gateway reach private addresses and plain HTTP."),
+                help: """
+                    Lets calls to providers, webhooks and the SMS gateway reach private addresses and plain HTTP. Clients \
+                    that have registered themselves (`openid.registration`) are called there in development only.
+                    """),
             Setting(
                 "geoIP", .placeFile,
                 help: """

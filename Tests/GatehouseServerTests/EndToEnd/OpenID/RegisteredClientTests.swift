@@ -78,6 +78,46 @@ struct RegisteredClientTests {
         }
     }
 
+    @Test func `a client that has registered itself reaches no private host, except in development`() async throws {
+        let key = try TestAuthority()
+        try await UpstreamServer.with { upstream in
+            upstream.service.answer("\(upstream.url)/keys") { _ in .json(key.keySet) }
+            upstream.service.answer("\(upstream.url)/logout") { _ in FetchResponse(status: 204, body: []) }
+            // The network of the test server allows private hosts.
+            try await TestServer.with(
+                server: "trustedProxies: [\"127.0.0.1/32\"]", application: Self.configuration
+            ) { server in
+                var visitor = RelyingParty(server)
+                visitor.api.headers = ["x-forwarded-proto": "https"]
+                let signing = try await visitor.register([
+                    "redirect_uris": ["https://rp.example/cb"], "token_endpoint_auth_method": "private_key_jwt",
+                    "jwks_uri": .string("\(upstream.url)/keys"),
+                ])
+                let id = try #require(signing["client_id"].string, "\(signing.text)")
+                let refused = try await visitor.post(
+                    "/oauth/token", try Self.assertion(of: id, by: key), isAuthenticated: false)
+                #expect(refused.isOAuthError(503, "temporarily_unavailable"), "\(refused.text)")
+
+                let ada = try await visitor.api.register(at: server)
+                let party = try visitor.registered(
+                    try await visitor.register([
+                        "redirect_uris": ["https://rp.example/cb"],
+                        "backchannel_logout_uri": .string("\(upstream.url)/logout"),
+                    ]))
+                try await party.consent(of: ada)
+                let cookie = try await party.browser(of: ada)
+                let tokens = try await party.redeem(party.code(cookie: cookie))
+                let hint = try #require(tokens["id_token"].string, "\(tokens.text)")
+                #expect(try await party.logout(["id_token_hint": hint], cookie: cookie).status == 200)
+                try await eventually("the attempt fails") {
+                    try await server.count(
+                        "SELECT count(*) FROM webhook_deliveries WHERE failure = 'unreachable-forbidden'") == 1
+                }
+            }
+            #expect(upstream.service.requests.isEmpty)
+        }
+    }
+
     /// The module `-server-rotate-keys` of the plan Dynamic OP.
     @Test func `ID tokens are signed with a new key after a rotation, and both are published`() async throws {
         try await TestServer.with(application: Self.configuration) { server in
