@@ -158,14 +158,27 @@ extension OAuthClient {
     package static let instancePrefix = "dyn~"
     package static let registeredPrefix = "reg~"
 
-    /// Whether a client with this id is one that the database has.
-    package static func isStored(_ id: String) -> Bool {
-        id.utf8.count <= 128
-            && (id.utf8.starts(with: instancePrefix.utf8) || id.utf8.starts(with: registeredPrefix.utf8))
+    /// Whether the server issues ids of this form.
+    ///
+    /// Only such ids reach the database, which cannot store all text: U+0000 would be an error there.
+    package static func isStored(_ id: String) -> Bool { isRegistered(id) || isInstance(id) }
+
+    /// Whether a client with metadata of its own has this id: `reg~` and 128 bits in base64url.
+    package static func isRegistered(_ id: String) -> Bool {
+        let random = id.utf8.dropFirst(registeredPrefix.utf8.count)
+        return id.utf8.starts(with: registeredPrefix.utf8) && random.count == 22
+            && random.allSatisfy { $0.isASCIILetterOrDigit || "-_".utf8.contains($0) }
     }
 
-    /// Whether an installation of an app has this id.
-    package static func isInstance(_ id: String) -> Bool { isStored(id) && id.utf8.starts(with: instancePrefix.utf8) }
+    /// Whether an installation of an app has this id: `dyn~`, the name of the app, `~`, and a UUID in lower case.
+    package static func isInstance(_ id: String) -> Bool {
+        guard id.utf8.starts(with: instancePrefix.utf8), id.utf8.count <= 128 else { return false }
+        let parts = id.utf8.dropFirst(instancePrefix.utf8.count).split(
+            separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
+        guard parts.count == 2, let unique = parts.last.map({ String(Substring($0)) }) else { return false }
+        return UUID(uuidString: unique)?.text.hasSameBytes(as: unique) == true
+            && parts[0].allSatisfy { $0.isASCIILetterOrDigit || "._-".utf8.contains($0) }
+    }
 
     /// - Returns: `nil` if the configuration has the client's software no more.
     init?(_ stored: StoredClient, settings: OpenIDSettings) {

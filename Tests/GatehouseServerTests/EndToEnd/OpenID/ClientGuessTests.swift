@@ -1,4 +1,5 @@
 import Foundation
+import GatehouseTesting
 import Logging
 import NIOHTTP1
 import ProviderKit
@@ -50,6 +51,33 @@ struct ClientGuessTests {
             }
             #expect(try await jobs.post("/oauth/token", Self.grant).status == 200)
             #expect(try await RelyingParty.public(jobs.server).refresh("x").status == 429)
+        }
+    }
+
+    @Test func `an id that the server never issues is an unknown client`() async throws {
+        let key = try TestAuthority()
+        try await TestServer.with(application: RelyingParty.software()) { server in
+            let party = RelyingParty(server)
+            let unique = UUID().uuidString.lowercased()
+            let ids = [
+                "reg~\0", "reg~\(String(repeating: "A", count: 21))\0", "dyn~CSI~\0", "dyn~CSI\0~\(unique)",
+                "dyn~CSI~\(unique)\0",
+            ]
+            for id in ids {
+                let login = Data("\(id):\(RelyingParty.secret)".utf8).base64EncodedString()
+                let bySecret = try await party.post(
+                    "/oauth/token", Self.grant, isAuthenticated: false, headers: ["authorization": "Basic \(login)"])
+                let assertion = try key.token(["iss": .string(id), "sub": .string(id)])
+                let byAssertion = try await party.post(
+                    "/oauth/token",
+                    Self.grant.merging([
+                        "client_assertion": assertion,
+                        "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+                    ]) { $1 }, isAuthenticated: false)
+                for answer in [bySecret, byAssertion] {
+                    #expect(answer.isOAuthError(401, "invalid_client"), "\(id.debugDescription): \(answer.text)")
+                }
+            }
         }
     }
 

@@ -198,7 +198,7 @@ struct ClientRegistrationTests {
             let wrong = [
                 ("reg~unknown", token), (two["client_id"].string ?? "", token), ("web", token),
                 (one["client_id"].string ?? "", one["client_secret"].string ?? ""),
-                (one["client_id"].string ?? "", token.uppercased()), ("%00", token),
+                (one["client_id"].string ?? "", token.uppercased()), ("%00", token), ("reg~%00", token),
             ]
             for method: HTTPMethod in [.GET, .PUT, .DELETE] {
                 var texts: Set<String> = []
