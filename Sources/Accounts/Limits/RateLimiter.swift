@@ -31,16 +31,26 @@ package final class RateLimiter: RateLimiting {
 
     package func spend(_ limit: RateLimit, of subject: RateSubject, in application: Application) async throws {
         guard let (key, block) = keys(limit, of: subject, in: application) else { return }
-        let asked = now()
-        let known = state.withLock { state in
-            [key, block].compactMap { $0.flatMap { state.refusals.wait(for: $0, now: asked) } }.max()
-        }
-        if let known { throw AccountsError.rateLimited(retryAfter: known) }
+        try refuse([key, block])
         guard let refusal = try await counter.take(key, in: block) else { return }
         // The wait begins at the response, since the client's wait begins there too.
         let answered = now()
         state.withLock { $0.refusals.note(refusal.key, until: answered + refusal.wait, now: answered) }
         throw AccountsError.rateLimited(retryAfter: refusal.wait)
+    }
+
+    package func check(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws {
+        guard let (key, block) = keys(limit, of: subject, in: application) else { return }
+        try refuse([key, block])
+    }
+
+    /// Refuses a call if one of the keys is known to have no calls left.
+    private func refuse(_ keys: [RateKey?]) throws {
+        let asked = now()
+        let known = state.withLock { state in
+            keys.compactMap { $0.flatMap { state.refusals.wait(for: $0, now: asked) } }.max()
+        }
+        if let known { throw AccountsError.rateLimited(retryAfter: known) }
     }
 
     /// Runs the generic cell rate algorithm of `RateLimitsTable` in memory.

@@ -6,6 +6,10 @@ package protocol RateLimiting: Sendable {
     /// Counts a call of the subject at this replica only, without the database.
     /// - Throws: `AccountsError.rateLimited`.
     func spendHere(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws
+
+    /// Counts nothing, and refuses a call of a subject that this replica knows to have no calls left.
+    /// - Throws: `AccountsError.rateLimited`.
+    func check(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws
 }
 
 /// The client or address whose calls a limit counts.

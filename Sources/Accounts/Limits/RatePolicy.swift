@@ -16,7 +16,8 @@ package enum RateLimit: String, Sendable, CaseIterable {
     case export
     /// Authorization requests of OpenID clients, also pushed ones.
     case authorize
-    /// Calls of public OpenID clients, and calls whose client could not be authenticated or whose grant was refused.
+    /// Calls of OpenID clients that are public or have registered themselves, and calls whose client could not be
+    /// authenticated or whose grant was refused.
     case token
     /// Registrations of clients, and of installations of apps.
     case clientRegistration

@@ -156,8 +156,11 @@ struct OAuthOperations: Sendable {
 
     /// Authenticates the client and runs the body.
     ///
-    /// Calls of public clients and failures count toward the limit `token`; a confidential client that succeeds is not
-    /// limited, so that no neighbour in its network can stop it.
+    /// Calls of public clients, of clients that have registered themselves, and failures count toward the limit `token`.
+    /// A configured client that succeeds is not limited, so that no neighbour in its network can stop it.
+    ///
+    /// An id that the database has to look up, and whose keys may have to be fetched, is refused before that if no calls
+    /// are left. Installations that succeed are not counted, because many share the network of a mobile operator.
     private func authenticated<Output>(
         _ form: OAuthForm, _ context: OperationContext,
         _ body: (RequestParameters, OAuthClient, Issuer) async throws -> Output
@@ -167,8 +170,14 @@ struct OAuthOperations: Sendable {
         do {
             let parameters = try form.parameters.get()
             let credentials = ClientCredentials(authorization: form.authorization, parameters: parameters)
+            if credentials.ids.contains(where: OAuthClient.isRegistered) {
+                isCounted = true
+                try await limits.spend(.token, of: RateSubject(context.client), in: application)
+            } else if credentials.ids.contains(where: OAuthClient.isInstance) {
+                try limits.check(.token, of: RateSubject(context.client), in: application)
+            }
             let client = try await client(by: credentials, at: issuer, context)
-            if client.isPublic {
+            if client.isPublic, !isCounted {
                 isCounted = true
                 try await limits.spend(.token, of: RateSubject(context.client), in: application)
             }

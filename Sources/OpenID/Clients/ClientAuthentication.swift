@@ -13,6 +13,12 @@ package struct ClientCredentials: Sendable {
         (clientID, clientSecret) = (parameters["client_id"], parameters["client_secret"])
         (assertionType, assertion) = (parameters["client_assertion_type"], parameters["client_assertion"])
     }
+
+    /// The ids that the client names, none of which is authenticated.
+    package var ids: [String] {
+        (authorization.map { OpenIDSettings.basic($0).map(\.id) } ?? [])
+            + [clientID, assertion.flatMap(ClientAuthentication.subject)].compactMap { $0 }
+    }
 }
 
 /// Authenticates clients by a secret, by a signed assertion, or, for those that can keep neither, by their name.
@@ -148,9 +154,7 @@ extension ClientAuthentication {
 extension OpenIDSettings {
     /// The id of the configured client that the credentials name.
     package func name(in credentials: ClientCredentials) -> String? {
-        var ids = credentials.authorization.map { Self.basic($0).map(\.id) } ?? []
-        ids += [credentials.clientID, credentials.assertion.flatMap(ClientAuthentication.subject)].compactMap { $0 }
-        return ids.lazy.compactMap { try? client($0).id }.first
+        credentials.ids.lazy.compactMap { try? client($0).id }.first
     }
 
     /// The readings of a Basic header: decoded, and as it is; empty for another scheme.

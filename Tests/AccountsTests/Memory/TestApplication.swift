@@ -192,4 +192,5 @@ private struct PlainAccessTokens: AccessTokens {
 private struct NoLimits: RateLimiting {
     func spend(_ limit: RateLimit, of subject: RateSubject, in application: Application) {}
     func spendHere(_ limit: RateLimit, of subject: RateSubject, in application: Application) {}
+    func check(_ limit: RateLimit, of subject: RateSubject, in application: Application) {}
 }

@@ -54,6 +54,53 @@ struct ClientGuessTests {
         }
     }
 
+    @Test func `calls that name a registered client are counted before it is looked up, also if they succeed`()
+        async throws
+    {
+        let key = try TestAuthority()
+        try await UpstreamServer.with { upstream in
+            for path in ["/first", "/second"] {
+                upstream.service.answer(upstream.url + path) { _ in .json(key.keySet) }
+            }
+            try await TestServer.with(
+                application: RelyingParty.registration(), rateLimits: "{ token: 3/h, general: off }"
+            ) { server in
+                let visitor = RelyingParty(server)
+                let party = try visitor.registered(
+                    try await visitor.register(["redirect_uris": ["https://rp.example/cb"]]))
+                func present(keysAt path: String) async throws -> Int {
+                    let signing = try await visitor.register([
+                        "redirect_uris": ["https://rp.example/cb"], "token_endpoint_auth_method": "private_key_jwt",
+                        "jwks_uri": .string(upstream.url + path),
+                    ])
+                    let id = JSONValue.string(signing["client_id"].string ?? "")
+                    let claims: [String: JSONValue] = [
+                        "iss": id, "sub": id, "aud": .string(PageBrowser.issuer), "jti": .string(path),
+                        "exp": .integer(Int64(Date().timeIntervalSince1970) + 120),
+                    ]
+                    let form = [
+                        "client_assertion": try key.token(claims),
+                        "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+                    ]
+                    return try await visitor.post(
+                        "/oauth/token", Self.grant.merging(form) { $1 }, isAuthenticated: false
+                    ).status
+                }
+                #expect(try await party.post("/oauth/introspect", ["token": "x"]).status == 200)
+                #expect(try await present(keysAt: "/first") == 400)
+                #expect(try await party.post("/oauth/revoke", ["token": "x"]).status == 200)
+                #expect(try await present(keysAt: "/second") == 429)
+                #expect(upstream.count("/first") == 1 && upstream.count("/second") == 0)
+                for path in ["/oauth/introspect", "/oauth/revoke"] {
+                    let answer = try await party.post(path, ["token": "x"])
+                    #expect(answer.isOAuthError(429, "temporarily_unavailable"), "\(path): \(answer.text)")
+                }
+                // A configured client in the same network goes on.
+                #expect(try await visitor.post("/oauth/introspect", ["token": "x"]).status == 200)
+            }
+        }
+    }
+
     @Test func `an id that the server never issues is an unknown client`() async throws {
         let key = try TestAuthority()
         try await TestServer.with(application: RelyingParty.software()) { server in
