@@ -17,7 +17,7 @@ struct PublishedKeySource {
     /// How long expired keys are still used while fetches fail.
     private static let grace: TimeInterval = 86400
     /// The minimum time between a failed fetch and the next one.
-    private static let pause: TimeInterval = 2
+    static let pause: TimeInterval = 2
 
     private let coolDown: TimeInterval
     private var keys: UpstreamKeySet?
@@ -32,7 +32,7 @@ struct PublishedKeySource {
 
     /// Decides how to get the key for a token; `isFound` returns whether a set contains that key.
     mutating func step(at now: Date, isFound: (UpstreamKeySet) -> Bool) -> Step {
-        let isPaused = lastFailed.map { Self.isWithin(Self.pause, after: $0, now) } ?? false
+        let isPaused = isPaused(at: now)
         guard let keys, now < freshUntil.addingTimeInterval(Self.grace) else {
             return isPaused && !isFetching ? .fail : .wait(fetching: begin(at: now))
         }
@@ -60,6 +60,24 @@ struct PublishedKeySource {
     /// Applies `coolDown` to the last fetch, because it did not return the key of a waiting token.
     mutating func missed() { lastForced = max(lastForced, fetchBegan) }
 
+    var hasKeys: Bool { keys != nil }
+
+    /// Forgets the keys, but not when they were fetched, so that they are not fetched again at once.
+    mutating func forget() {
+        keys = nil
+        freshUntil = .distantPast
+        lastFailed = max(lastFailed ?? .distantPast, fetchBegan)
+    }
+
+    /// Whether a new source would act in the same way from now on.
+    func isSpent(at now: Date) -> Bool {
+        keys == nil && !isFetching && !isPaused(at: now) && !Self.isWithin(coolDown, after: lastForced, now)
+    }
+
+    private func isPaused(at now: Date) -> Bool {
+        lastFailed.map { Self.isWithin(Self.pause, after: $0, now) } ?? false
+    }
+
     private mutating func begin(at now: Date) -> Bool {
         guard !isFetching else { return false }
         isFetching = true
@@ -68,7 +86,7 @@ struct PublishedKeySource {
     }
 
     /// Whether `now` is less than `span` after `start`; `false` if the clock was set back before `start`.
-    private static func isWithin(_ span: TimeInterval, after start: Date, _ now: Date) -> Bool {
+    static func isWithin(_ span: TimeInterval, after start: Date, _ now: Date) -> Bool {
         start <= now && now < start.addingTimeInterval(span)
     }
 }

@@ -21,10 +21,16 @@ final class UpstreamKeyCache: Sendable {
     private struct State {
         var entries: [String: Entry] = [:]
         var lastID: UInt64 = 0
+        /// When URLs that need not be remembered were last removed.
+        var cleared = Date.distantPast
     }
 
-    /// The largest number of cached URLs, which is far more than one provider has.
+    /// The largest number of URLs whose keys are cached, which is far more than one provider has.
     private static let capacity = 64
+    /// The largest number of URLs with a fetch that is not long ago.
+    ///
+    /// They stay when their keys are displaced, so that callers cannot cause more fetches by using many URLs in turn.
+    private static let memory = 4096
 
     private let now: @Sendable () -> Date
     private let coolDown: TimeInterval
@@ -81,7 +87,7 @@ final class UpstreamKeyCache: Sendable {
     private func step(for token: UpstreamToken, at url: String, _ waiter: Waiter, _ id: UInt64) -> Answer? {
         let now = now()
         return state.withLock { state in
-            if state.entries[url] == nil { makeRoom(in: &state) }
+            guard state.entries[url] != nil || hasRoom(in: &state, at: now) else { return .unavailable }
             var entry = state.entries[url] ?? Entry(source: PublishedKeySource(coolDown: coolDown))
             defer { state.entries[url] = entry }
             switch entry.source.step(at: now, isFound: { $0.key(for: token) != nil }) {
@@ -100,11 +106,23 @@ final class UpstreamKeyCache: Sendable {
         }
     }
 
-    private func makeRoom(in state: inout State) {
-        guard state.entries.count >= Self.capacity else { return }
-        let idle = state.entries.filter { !$0.value.source.isFetching }
+    /// Whether a URL may be added, after those that need not be remembered any more are gone.
+    private func hasRoom(in state: inout State, at now: Date) -> Bool {
+        guard state.entries.count >= Self.memory else { return true }
+        guard !PublishedKeySource.isWithin(PublishedKeySource.pause, after: state.cleared, now) else { return false }
+        state.cleared = now
+        state.entries = state.entries.filter { !$0.value.source.isSpent(at: now) }
+        return state.entries.count < Self.memory
+    }
+
+    /// Forgets the oldest keys of other URLs if there are too many.
+    private func displace(in state: inout State, besides url: String) {
+        guard state.entries.count > Self.capacity else { return }
+        let cached = state.entries.filter { $0.value.source.hasKeys }
+        guard cached.count > Self.capacity else { return }
+        let idle = cached.filter { !$0.value.source.isFetching && $0.key != url }
         guard let oldest = idle.min(by: { $0.value.source.freshUntil < $1.value.source.freshUntil }) else { return }
-        state.entries[oldest.key] = nil
+        state.entries[oldest.key]?.source.forget()
     }
 
     private func finish(_ url: String, with fetched: (keys: UpstreamKeySet, lifetime: TimeInterval)?) {
@@ -119,6 +137,7 @@ final class UpstreamKeyCache: Sendable {
             defer {
                 entry.waiters = [:]
                 state.entries[url] = entry
+                displace(in: &state, besides: url)
             }
             return entry.waiters.values.map(\.waiter)
         }

@@ -172,6 +172,26 @@ struct UpstreamKeyCacheTests {
         #expect(await bench.verify(try token(key)).isGood)
     }
 
+    @Test func `many sources in turn do not cause more fetches of one`() async throws {
+        let bench = UpstreamBench(publishing: set)
+        let token = try token(key)
+        func verify(_ path: String) async -> Result<TokenClaims, ProviderError> {
+            await bench.verify(token, by: ForeignToken.rules(.published(url: "https://rp.example/\(path)")))
+        }
+        for _ in 0..<3 { for index in 0..<200 { _ = await verify("\(index)") } }
+        #expect(bench.fetches == 200)
+        bench.time.advance(by: 2)
+        #expect(await verify("0").isGood)
+        #expect(bench.fetches <= 201)
+        // Sources that failed a moment ago are remembered up to a number, and no caller displaces them.
+        bench.http.answer { _ in throw ProviderError.unavailable }
+        for _ in 0..<2 { for index in 0..<5000 { _ = await verify("failing/\(index)") } }
+        #expect(bench.fetches < 201 + 4096)
+        bench.http.answer(json: set)
+        bench.time.advance(by: 2)
+        #expect(await verify("another").isGood)
+    }
+
     @Test func sourcesDontShareKeys() async throws {
         let bench = UpstreamBench(publishing: set)
         #expect(await bench.verify(try token(key)).isGood)
