@@ -119,6 +119,8 @@ extension ExportedRow {
                 .flag("holdsEvidence"),
                 // Whether the provider was requested to authenticate the person again.
                 .flag("isFresh"),
+                // Whether the app asked for a session that ends with its window.
+                .flag("isShort"),
                 .time("createdAt"), .time("answeredAt").orNull, .time("redeemedAt").orNull, .time("expiresAt"))
         case .merges:
             self.init(
