@@ -41,6 +41,22 @@ struct BorrowedSessionStepTests {
         }
     }
 
+    @Test func `max_age accepts when an app authenticated the person, and never the answer to a QR code`() {
+        for (isOfApp, isBorrowed, needsProof) in [(false, false, false), (true, true, false), (false, true, true)] {
+            var own = session()
+            (own.isOfApp, own.isBorrowed) = (isOfApp, isBorrowed)
+            var asked = situation([own])
+            #expect(nextStep(for: asked) == .finish(own))
+            asked.request.maxAge = 3600
+            #expect(nextStep(for: asked) == (needsProof ? .ask(.reauthenticate) : .finish(own)))
+            asked.progress.proven = own.id
+            #expect(nextStep(for: asked) == .finish(own))
+            asked.progress.proven = nil
+            asked.request.prompts = [.none]
+            #expect(nextStep(for: asked) == (needsProof ? .refuse(.loginRequired) : .finish(own)))
+        }
+    }
+
     @Test func `a new password needs a proof, however new the session is`() {
         var own = session(ofApp: true)
         own.needsNewPassword = true

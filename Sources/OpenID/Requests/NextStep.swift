@@ -200,11 +200,14 @@ extension RequestSituation {
     }
 
     /// Whether the authentication is too old for the request, and not proven again in it.
+    ///
+    /// A QR code proves nothing: its session began when the phone answered, but the person may have signed in on the phone
+    /// long before. The session of an app has the time at which the person signed in there.
     fileprivate func needsProof(by candidate: BrowserSession) -> Bool {
         if progress.proven == candidate.id { return false }
         if request.prompts.contains(.login) { return true }
         guard let maxAge = request.maxAge else { return false }
-        return maxAge == 0 || candidate.age > maxAge
+        return maxAge == 0 || candidate.age > maxAge || candidate.isBorrowed && !candidate.isOfApp
     }
 
     fileprivate func needsConsent(of candidate: BrowserSession) -> Bool {
