@@ -192,7 +192,7 @@ package struct ListedSession: Sendable, Equatable {
     package var kind: SessionKind
     /// The OpenID client of a client session.
     package var client: String?
-    /// The client's own name for itself, if it has registered itself.
+    /// The client's own name for itself, after its hosts, if it has registered itself.
     package var clientName: String?
     /// The browser session that a client session belongs to.
     package var browser: UUID?

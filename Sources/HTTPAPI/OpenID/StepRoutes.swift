@@ -167,6 +167,8 @@ extension Response {
             switch step.client.own {
             case .accountPages?, .device?: nil
             case .hosted?: page.application
+            // That page tells the name and the host of a client that has registered itself in a sentence.
+            case nil where step.name == .consent && step.client.origin == .registered: step.client.name
             case nil: step.client.name(in: language)
             }
         page.formToken = step.formToken
@@ -209,9 +211,9 @@ extension Issuer {
 }
 
 extension OAuthClient {
-    /// The client's name in a language, or in another one that it has.
+    /// The client's name in a language, or in another one that it has; with its hosts if it has registered itself.
     func name(in language: PageLanguage) -> String {
-        names[language.rawValue] ?? name
+        names[language.rawValue] ?? shownName
     }
 
     /// Where a form may lead besides this server: to the app of a native client, which only a redirect opens.

@@ -12,7 +12,7 @@ struct GrantList: ResponsePayload {
         static let fields = ResponseFields<Self>("Grant") {
             Field("clientId", \.grant.clientID)
             Field("kind", as: .enumeration(["static", "registered", "instance"]), \.kind)
-            Field("name") { $0.grant.client?.name ?? $0.grant.clientID }
+            Field("name") { $0.grant.client?.shownName ?? $0.grant.clientID }
             Field("uri", orNull: \.uri)
             Field("device", orNull: \.device)
             Field("scopes", \.scopes)

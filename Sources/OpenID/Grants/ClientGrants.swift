@@ -87,7 +87,7 @@ package struct ClientGrants: Sendable {
                     by: uid, application: application)
                 guard isNew, let client, !client.isFirstParty else { return }
                 try await OwnerNotices(store: store, application: application).send(
-                    .accessGiven, toOwnerOf: uid, provider: client.name)
+                    .accessGiven, toOwnerOf: uid, provider: client.shownName)
             }
         }
     }

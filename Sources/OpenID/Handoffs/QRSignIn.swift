@@ -155,7 +155,7 @@ package struct QRSignIn: Sendable {
         let application = issuer.settings.pages.name ?? issuer.application.name
         return QRDetails(
             code: code.text, clientID: own == nil ? found.clientID : nil,
-            clientName: own == nil ? client?.name ?? found.clientID : application, browser: agent.browser,
+            clientName: own == nil ? client?.shownName ?? found.clientID : application, browser: agent.browser,
             os: agent.system, device: agent.device, deviceName: agent.system ?? agent.device ?? agent.browser ?? "",
             deviceType: agent.type, address: requester.address,
             place: places.place(of: requester.address, languages: scanner.client.languages),

@@ -156,7 +156,8 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
                least(s.expires_at, s.last_used_at + s.idle, b.idle_until,
                      CASE WHEN s.kind = 'api' THEN t.refreshable_until END),
                s.kind, s.client_id,
-               CASE WHEN s.kind = 'client' THEN s.parent_id END, c.device_type, c.metadata->>'client_name'
+               CASE WHEN s.kind = 'client' THEN s.parent_id END, c.device_type,
+               CASE WHEN c.software IS NULL THEN c.metadata::text END
           FROM sessions s
           LEFT JOIN clients c ON c.application_id = $1 AND c.client_id = s.client_id
           LEFT JOIN LATERAL (
@@ -178,7 +179,11 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
                 id: try row.next(), device: try row.next(), address: try row.next(), createdAt: try row.next(),
                 lastSeenAt: try row.next(), expiresAt: try row.next(),
                 kind: SessionKind(rawValue: try row.next()) ?? .api, client: try row.next(), browser: try row.next())
-            (session.deviceType, session.clientName) = (try row.next(), try row.next())
+            session.deviceType = try row.next()
+            if let metadata = try row.next(String?.self) {
+                let client = try JSONDecoder().decode(ClientMetadata.self, from: Data(metadata.utf8))
+                session.clientName = OAuthClient.shownName(client.name, redirectingTo: client.redirectURIs)
+            }
             return session
         }
     }

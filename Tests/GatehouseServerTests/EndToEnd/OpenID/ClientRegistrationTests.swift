@@ -83,10 +83,36 @@ struct ClientRegistrationTests {
             #expect(refreshed.status == 200, "\(refreshed.text)")
             let grants = try await party.api.get("/auth/grants", bearer: ada.accessToken)
             let grant = grants["grants"].array?.first ?? .null
-            #expect(grant["kind"] == "registered" && grant["name"] == "Not Photos <b>", "\(grants.text)")
+            #expect(grant["kind"] == "registered" && grant["name"] == "rp.example (Not Photos <b>)", "\(grants.text)")
             let sessions = try await party.api.get("/auth/sessions", bearer: ada.accessToken)
             let names = sessions["sessions"].array?.compactMap { $0["client"]["name"].string }
-            #expect(names == ["Not Photos <b>"], "\(sessions.text)")
+            #expect(names == ["rp.example (Not Photos <b>)"], "\(sessions.text)")
+        }
+    }
+
+    @Test func `a name that a client has given itself is shown after its hosts`() async throws {
+        try await TestServer.with(application: Self.configuration) { server in
+            let ada = try await APIClient(server).register(at: server)
+            let hosts = ["rp.example", "two.example", "rp.example", "three.example", "four.example"]
+            let party = try RelyingParty(server).registered(
+                try await RelyingParty(server).register([
+                    "redirect_uris": .array(hosts.map { .string("https://\($0)/\(UUID().uuidString)") }),
+                    "client_name": "Photos",
+                ]))
+            let shown = "rp.example, two.example, three.example +1 (Photos)"
+            var browser = PageBrowser(server)
+            let page = try await browser.begin(party)
+            #expect(page.step == "signin" && page.text.contains(shown), "\(page.text)")
+            let code = try await browser.submit("qr", of: page)
+            let seen = try await QRPhone(of: ada, at: server).look(code.qrCode ?? "")
+            #expect(seen["client"]["name"].string == shown, "\(seen.text)")
+            let consent = try await browser.signIn(ada, at: browser.begin(party))
+            #expect(try await browser.submit("allow", of: consent).code != nil)
+            let apps = try await browser.open("/account/apps")
+            #expect(apps.text.contains(shown), "\(apps.text)")
+            try await eventually("the notice of the consent has the hosts") {
+                server.inbox.messages().contains { $0.to == ada.email && $0.text.contains(shown) }
+            }
         }
     }
 
