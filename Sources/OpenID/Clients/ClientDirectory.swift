@@ -89,7 +89,8 @@ package struct InstanceUse: Sendable {
 package protocol ClientStore: Sendable {
     /// A client that can still be used: an instance whose session is live, or that is waiting for its first sign-in.
     func storedClient(_ id: String, application: Application.ID) async throws -> StoredClient?
-    /// Notes that a registered client is used, which may then stay unused for `idle`.
+    /// Notes that a registered client is used, which may then stay unused for `idle`; does nothing if no person has
+    /// allowed the client anything.
     func noteUse(ofClient id: String, idle: Duration, application: Application.ID) async throws
 
     /// An installation with the session on it, and notes its use; `nil` for another secret, too.

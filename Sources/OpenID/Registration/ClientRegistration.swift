@@ -13,6 +13,9 @@ package struct ClientRegistration: Sendable {
     let keys: any TokenVerifying
     let opaque: any OpaqueTokens
 
+    /// How long a client is kept that no person has allowed anything, so that unused ones do not fill the quota.
+    private static let unusedLifetime: Duration = .seconds(86_400)
+
     /// Registers a client; `token` is the initial access token, if one was sent.
     /// - Returns: The members of the response.
     /// - Throws: `OAuthError`.
@@ -75,7 +78,7 @@ package struct ClientRegistration: Sendable {
         let metadata = try ClientMetadata(requested: members, at: issuer, checkingKeysBy: keys)
         return try await store(
             .registered(metadata), id: OAuthClient.registeredPrefix + Digest.base64URL(SystemRandom.bytes(16)),
-            counting: .registered, for: issuer.settings.registration.idle, at: issuer)
+            counting: .registered, for: min(issuer.settings.registration.idle, Self.unusedLifetime), at: issuer)
     }
 
     private func store(

@@ -33,12 +33,15 @@ extension SQLStore: ClientStore {
             .first
     }
 
+    /// The calls of a client that nobody signs in with do not count, because anybody can register and call.
     private static let noteUse = Statement(
         .write,
         """
         UPDATE clients SET last_used_at = now(), expires_at = now() + $3::interval
          WHERE application_id = $1 AND client_id = $2 AND software IS NULL AND deleted_at IS NULL
            AND expires_at > now()
+           AND EXISTS (SELECT 1 FROM consents g
+                        WHERE g.application_id = $1 AND g.client_id = $2 AND g.client_id LIKE 'reg~%')
         """)
 
     package func noteUse(ofClient id: String, idle: Duration, application: Application.ID) async throws {

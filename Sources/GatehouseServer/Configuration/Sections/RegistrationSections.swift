@@ -166,7 +166,10 @@ struct RegistrationSection: SettingsSection {
             help: "Whether their requests must have a PKCE code challenge (RFC 7636); public clients need it always."),
         Setting(
             "idle", .positiveDuration, default: "90d",
-            help: "How long a registered client may stay unused before it is deleted."),
+            help: """
+                How long a registered client may stay unused before it is deleted. One that no person has allowed \
+                anything yet is deleted after a day.
+                """),
     ]
 
     func validate() throws(SettingsError) {

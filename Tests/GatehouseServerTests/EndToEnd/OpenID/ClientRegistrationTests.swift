@@ -155,23 +155,37 @@ struct ClientRegistrationTests {
         }
     }
 
-    @Test func `a client that is not used is deleted, and use puts that off`() async throws {
+    @Test func `a client that no person has allowed is deleted after a day, and its own calls do not count`()
+        async throws
+    {
         try await TestServer.with(application: RelyingParty.registration("mode: open, idle: 10d")) { server in
             let party = RelyingParty(server)
-            let used = try party.registered(try await party.register(["redirect_uris": ["https://rp.example/cb"]]))
-            let idle = try await party.register(["redirect_uris": ["https://rp.example/cb"]])
-            try await server.age("clients", "created_at", "expires_at", by: "9 days")
+            let ada = try await party.api.register(at: server)
+            let metadata: JSONValue = ["redirect_uris": ["https://rp.example/cb"]]
+            let used = try party.registered(try await party.register(metadata))
+            let busy = try party.registered(try await party.register(metadata))
+            let idle = try await party.register(metadata)
             let form = ["grant_type": "authorization_code", "code": "x", "redirect_uri": used.redirectURI]
             #expect(try await used.post("/oauth/token", form).isOAuthError(400, "invalid_grant"))
-            try await server.age("clients", "expires_at", by: "2 days")
+            try await used.consent(of: ada)
+            try await server.age("clients", "created_at", "expires_at", by: "23 hours")
+            #expect(try await used.post("/oauth/token", form).isOAuthError(400, "invalid_grant"))
+            #expect(try await busy.post("/oauth/token", form).isOAuthError(400, "invalid_grant"))
+            try await server.age("clients", "expires_at", "last_used_at", by: "2 days")
             #expect(try await party.manage(.GET, idle).status == 401)
+            #expect(try await busy.post("/oauth/token", form).isOAuthError(401, "invalid_client"))
             _ = try await server.sweep()
-            #expect(try await server.text("SELECT client_id FROM clients") == used.client)
+            #expect(try await server.text("SELECT string_agg(client_id, ' ') FROM clients") == used.client)
             let event =
                 try await server.text(
-                    "SELECT details::text FROM audit_events WHERE event = 'client.deleted'") ?? ""
+                    "SELECT details::text FROM audit_events WHERE event = 'client.deleted' LIMIT 1") ?? ""
             #expect(event.contains("idle"), "\(event)")
+            // Use puts it off again, by the ten days of the configuration.
             #expect(try await used.post("/oauth/token", form).isOAuthError(400, "invalid_grant"))
+            try await server.age("clients", "expires_at", by: "9 days")
+            #expect(try await used.post("/oauth/token", form).isOAuthError(400, "invalid_grant"))
+            try await server.age("clients", "expires_at", by: "2 days")
+            #expect(try await used.post("/oauth/token", form).isOAuthError(401, "invalid_client"))
         }
     }
 
