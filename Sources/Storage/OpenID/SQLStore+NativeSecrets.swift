@@ -5,7 +5,10 @@ package import Postgres
 
 /// The secrets with which apps open browser sessions.
 extension SQLStore: NativeSecretStore {
-    /// Stores a secret of a live session, and marks the session, so that its end also ends what the secret opens.
+    /// Stores a secret of a live session in place of the former one, and marks the session, so that its end also ends
+    /// what the secret opens.
+    ///
+    /// A former secret that a browser uses at this moment is skipped: its use locks the secret before the session.
     package static let issueNativeSecret = Statement(
         .write,
         """
@@ -23,6 +26,11 @@ extension SQLStore: NativeSecretStore {
             UPDATE sessions s SET has_lent = true
               FROM owner
              WHERE s.application_id = $1 AND s.id = owner.id AND owner.may_lend AND NOT owner.has_lent
+        ), replaced AS (
+            DELETE FROM proofs WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM proofs
+                 WHERE application_id = $1 AND session_id = (SELECT id FROM owner) AND kind = 'css'
+                   FOR UPDATE SKIP LOCKED))
         ), issued AS (
             INSERT INTO proofs
                    (application_id, kind, hash, provider, provider_uid, uid, methods, expires_at, session_id)

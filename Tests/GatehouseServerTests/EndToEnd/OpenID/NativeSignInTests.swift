@@ -43,7 +43,10 @@ struct NativeSignInTests {
                 other.cookies["css"] = used
                 #expect(try await other.begin(web).step == "signin" && other.cookies["css"] == nil)
             }
+            var replaced = try await self.browser(app, server)
             var late = try await self.browser(app, server)
+            #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'css'") == 1)
+            #expect(try await replaced.begin(web).step == "signin", "the app has another secret since")
             try await server.age("proofs", "expires_at", by: "301 seconds")
             #expect(try await late.begin(web).step == "signin")
             #expect(try await server.count("SELECT count(*) FROM audit_events WHERE event = 'native.used'") == 1)
