@@ -23,7 +23,7 @@ release: packages
 	deploy/strip .build/release/gatehouse
 
 # The build refuses warnings, and imports that Package.swift does not declare.
-test: PACKAGES += python3-venv chromium prometheus systemd docker-compose zbar-tools nodejs node-typescript
+test: PACKAGES += python3-venv chromium prometheus systemd docker-compose zbar-tools nodejs node-typescript nginx-light caddy
 test: packages lint
 	deploy/check-services
 	GATEHOUSE_STRICT=1 swift build --build-tests --explicit-target-dependency-import-check error

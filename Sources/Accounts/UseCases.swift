@@ -19,14 +19,15 @@ package struct UseCases: Sendable {
     package let pin: PinCode
     package let refresh: SessionRefresh
     package let sessions: Sessions
+    package let backEndTokens: BackEndTokens
     package let profile: Profile
     package let deletion: AccountDeletion
     package let export: AccountExport
 
     package init(
-        store: any AccountsStore, events: any AuditChainStore, access: any AccessTokens, opaque: any OpaqueTokens,
-        hasher: any PasswordHashing, passwords: any PasswordPolicy, revocations: any Revocations,
-        limits: any RateLimiting, quarantine: Duration, time: any TimeSource
+        store: any AccountsStore, events: any AuditChainStore, access: any AccessTokens, jwts: any ApplicationJWTs,
+        opaque: any OpaqueTokens, hasher: any PasswordHashing, passwords: any PasswordPolicy,
+        revocations: any Revocations, limits: any RateLimiting, quarantine: Duration, time: any TimeSource
     ) {
         let tokens = SessionTokens(opaque: opaque, access: access, time: time)
         authentication = BearerAuthentication(
@@ -64,6 +65,7 @@ package struct UseCases: Sendable {
         pin = PinCode(store: store, hasher: hasher, tokens: tokens)
         refresh = SessionRefresh(store: store, tokens: tokens)
         sessions = Sessions(store: store, opaque: opaque, access: access)
+        backEndTokens = BackEndTokens(jwts: jwts, time: time)
         profile = Profile(store: store)
         deletion = AccountDeletion(store: store, tokens: tokens, replacement: replacement)
         export = AccountExport(store: store, events: events)

@@ -7,6 +7,12 @@ package struct Principal: Sendable {
     package let provider, providerUid: String
     /// Whether the session was opened by another device or by an app, and nothing was proven in it since.
     package var isBorrowed = false
+    /// How the session was authenticated.
+    package var methods: [String] = []
+    /// When the token that was presented ends, in seconds since the epoch.
+    package var expiresAt = 0
+    /// Until when the person's PIN unlocks the session of a session bearer; `nil` if it does not now.
+    package var elevatedUntil: Date?
     /// The account to which a former guest was upgraded or switched, whose token permits only repeating that call.
     package var successor: UUID?
 
@@ -71,7 +77,8 @@ package struct BearerAuthentication: Sendable {
         var principal = Principal(
             application: application, uid: claims.uid, sessionID: claims.sessionID,
             authenticatedAt: claims.authenticatedAt, provider: claims.provider, providerUid: claims.providerUid)
-        principal.isBorrowed = claims.isBorrowed
+        (principal.isBorrowed, principal.methods) = (claims.isBorrowed, claims.methods)
+        principal.expiresAt = claims.expiresAt
         guard try await revocations.isRevoked(claims, at: time.now(), application: application.id) else {
             return principal
         }

@@ -57,6 +57,7 @@ extension Principal {
             application: application, uid: session.uid, sessionID: session.id,
             authenticatedAt: Int(session.authenticatedAt.timeIntervalSince1970), provider: session.provider,
             providerUid: session.providerUid)
-        isBorrowed = session.isBorrowed
+        (isBorrowed, methods, elevatedUntil) = (session.isBorrowed, session.methods, session.elevatedUntil)
+        expiresAt = Int(session.expiresAt.timeIntervalSince1970)
     }
 }

@@ -52,8 +52,9 @@ struct RunningServer {
         limits = RateLimiter(
             policy: configuration.rateLimits, counter: RateLimitsTable(database: backend.database),
             opaque: backend.opaque)
+        let jwts = ApplicationJWTCodec(keys: backend.keys)
         useCases = UseCases(
-            store: backend.store, events: backend.audit, access: backend.access, opaque: backend.opaque,
+            store: backend.store, events: backend.audit, access: backend.access, jwts: jwts, opaque: backend.opaque,
             hasher: hasher, passwords: try StrengthPolicy(minimumLength: configuration.passwords.minimumLength),
             revocations: backend.revocations, limits: limits, quarantine: configuration.passwords.quarantine,
             time: SystemTime())
@@ -76,7 +77,7 @@ struct RunningServer {
                 "openid-registered", allowsPrivateHosts: configuration.allowsPrivateHostsOfRegisteredClients)
         )
         let openID = OpenIDUseCases(
-            store: backend.store, accounts: useCases, jwts: ApplicationJWTCodec(keys: backend.keys),
+            store: backend.store, accounts: useCases, jwts: jwts,
             access: backend.access, opaque: backend.opaque, keys: clientKeys, registeredKeys: registeredKeys,
             revocations: backend.revocations, places: try configuration.network.places, waiters: waiters,
             time: SystemTime())

@@ -57,6 +57,12 @@ extension HTTPAPI {
         dialects.filter { $0.renewal(in: settings) != nil }.conflict
     }
 
+    /// Where clients of the application may have their token, whichever interface they know.
+    static func credentials(in scope: RequestScope) -> [CredentialSource] {
+        guard scope.application.hasDialects else { return [.authorization] }
+        return [.authorization] + dialects.filter { $0.isOn(in: scope) }.flatMap { $0.credentials }
+    }
+
     /// The header fields that clients of the application's dialects send from browsers.
     static func requestFields(in scope: RequestScope) -> [String] {
         dialects.filter { $0.isOn(in: scope) }.flatMap { $0.requestFields.map(\.rawName) }

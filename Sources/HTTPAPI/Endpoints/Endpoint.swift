@@ -129,5 +129,8 @@ extension Endpoint {
     }
 
     /// Where the endpoint's requests may have their token.
-    var credentials: [CredentialSource] { dialect?.credentials ?? [.authorization] }
+    func credentials(in scope: RequestScope) -> [CredentialSource] {
+        if takes.isSubrequest { return HTTPAPI.credentials(in: scope) }
+        return dialect?.credentials ?? [.authorization]
+    }
 }

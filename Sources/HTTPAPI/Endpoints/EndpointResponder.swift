@@ -31,13 +31,15 @@ struct EndpointResponder: HTTPResponder {
             if let answer = issuer.answerElsewhere(to: request, isSecure: isSecure, context: context) { return answer }
         }
         let body = try await RequestBody.collect(request, as: endpoint.takes.form)
-        if !endpoint.takes.isForBrowsers { try OriginRule.check(request, for: endpoint, scope: scope) }
+        if !endpoint.takes.isForBrowsers, !endpoint.takes.isSubrequest {
+            try OriginRule.check(request, for: endpoint, scope: scope)
+        }
         let incoming = IncomingRequest(request: request, context: context, body: body)
         let operation = endpoint.prepare(incoming, application.providers)
         let client = try await client(of: request, in: scope, hashing: operation.hashesPassword, on: context.channel)
         defer { client.hashingPlace.map(services.hashing.giveBack) }
         try await spend(operation.limit, by: client, in: application)
-        let principal = try await principal(of: request, in: scope.application)
+        let principal = try await principal(of: request, in: scope)
         do {
             if let principal, let call = endpoint.guards.access.needsRecency {
                 try await services.authentication.requireRecent(principal, for: call)
@@ -87,9 +89,10 @@ struct EndpointResponder: HTTPResponder {
         }
     }
 
-    private func principal(of request: Request, in served: ServedApplication) async throws -> Principal? {
+    private func principal(of request: Request, in scope: RequestScope) async throws -> Principal? {
         guard endpoint.guards.access != .open else { return nil }
-        guard let token = try endpoint.credentials.token(in: request.headers) else {
+        let served = scope.application
+        guard let token = try endpoint.credentials(in: scope).token(in: request.headers) else {
             if endpoint.guards.access == .optionalBearer { return nil }
             throw CredentialSource.missing
         }

@@ -74,6 +74,9 @@ struct TakenRequest: Sendable {
     /// Whether pages of other origins may send browsers here, also by a form, so that the rules for origins and JSON do
     /// not apply.
     var isForBrowsers = false
+    /// Whether a proxy calls the route with the header fields of a request to the app's back end, so that `Origin` is the
+    /// concern of the back end, and the token is where a client of any of the application's dialects may have it.
+    var isSubrequest = false
     /// Whether the route belongs to the OpenID provider, so that an application without one does not have it.
     var isOfOpenID = false
     /// The issuer that the route is an endpoint of; an application that has no such issuer does not have the route.
@@ -135,7 +138,11 @@ extension RequestShape where Input: RequestPayload {
     static var json: Self { .json(Input.self) { input, _ in input } }
 }
 
-extension RequestShape<Void> { static var nothing: Self { Self { _ in () } } }
+extension RequestShape<Void> {
+    static var nothing: Self { Self { _ in () } }
+    /// Reads nothing but the credentials, from a proxy's sub-request; no page may call the route.
+    static var subrequest: Self { Self(taken: TakenRequest(isSubrequest: true, origins: .none)) { _ in () } }
+}
 
 extension RequestShape<UUID> {
     /// Reads a UUID from a path parameter; throws `error` if the parameter is not a UUID.

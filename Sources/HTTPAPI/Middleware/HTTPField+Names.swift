@@ -15,6 +15,7 @@ extension HTTPField.Name {
     static let xForwardedProto = custom("X-Forwarded-Proto")
     static let xRequestID = custom("X-Request-ID")
     static let xDeviceName = custom("X-Device-Name")
+    static let xGatehouseToken = custom("X-Gatehouse-Token")
     static let secFetchSite = custom("Sec-Fetch-Site")
     static let referrerPolicy = custom("Referrer-Policy")
 

@@ -45,6 +45,13 @@ struct SessionOperations: Sendable {
         Operation("session.validate", access: .bearer, limits: .none) { _, _ in }
     }
 
+    /// A short access token, with which a proxy passes the request of the token's owner on to the app's back end.
+    var check: Operation<Void, String> {
+        Operation("session.check", access: .bearer, limits: .none) { context, _ in
+            try await useCases.backEndTokens.token(for: context.principal)
+        }
+    }
+
     var list: Operation<Void, [SessionList.Entry]> {
         Operation("session.list", access: .bearer, limits: .none) { context, _ in
             let principal = try context.principal

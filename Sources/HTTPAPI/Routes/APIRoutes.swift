@@ -74,6 +74,14 @@ struct APIRoutes {
                 takes: .json, returns: .json),
             operations.logout.at(
                 .post, "/auth/logout", "Ends this session, the others, or all of them", takes: .json, returns: .empty()),
+            operations.check.at(
+                .get, "/auth/check", "A short access token for the app's back end, for a proxy's sub-request",
+                takes: .subrequest,
+                returns: ResponseShape(
+                    responses: [.init(status: .noContent, headers: Self.checkHelp)]
+                ) { token, _ in
+                    Response(status: .noContent, headers: [.xGatehouseToken: token, .cacheControl: "no-store"])
+                }),
             operations.list.at(
                 .get, "/auth/sessions", "The account's live sessions", takes: .nothing,
                 returns: .json { SessionList(sessions: $0) }),
@@ -126,6 +134,9 @@ struct APIRoutes {
         ]
     }
 
+    private static let checkHelp = [
+        "X-Gatehouse-Token": "An access token for the application's audience, valid for a minute at most."
+    ]
     static let receiptHelp = ["Location": "Where the progress of the deletion can be read without signing in."]
 }
 

@@ -55,7 +55,7 @@ struct DiscoveryTests {
             let documented = [
                 "/auth/providers", "/auth/anonymous", "/auth/register", "/auth/verify-email", "/auth/login",
                 "/auth/forgot-password", "/auth/reset-password", "/auth/change-password", "/auth/refresh",
-                "/auth/logout",
+                "/auth/logout", "/auth/check",
                 "/auth/me", "/auth/sessions", "/auth/sessions/{id}", "/auth/account", "/auth/account/restore",
                 "/erasures/{receipt}",
             ]

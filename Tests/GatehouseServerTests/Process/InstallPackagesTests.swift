@@ -71,11 +71,12 @@ import Testing
     }
 
     @Test func serversThatOnlyTestsUseAreNotStarted() async throws {
-        let (outcome, calls) = try await run("prometheus", "etcd-server", "haproxy", installed: ["haproxy"], user: 0)
+        let (outcome, calls) = try await run(
+            "prometheus", "etcd-server", "haproxy", "nginx-light", "caddy", installed: ["haproxy"], user: 0)
         #expect(outcome.status == 0, "\(outcome.errorLines)")
         #expect(
             calls.filter { $0.hasPrefix("ln ") }
-                == ["etcd", "prometheus"].map {
+                == ["etcd", "prometheus", "nginx", "caddy"].map {
                     "ln -sf /dev/null /etc/systemd/system/\($0).service"
                 })
     }

@@ -1,6 +1,10 @@
+import Accounts
 import Foundation
 import NIOHTTP1
+import Postgres
 import ProviderKit
+
+@testable import GatehouseServer
 
 extension HotPath {
     static let all: [HotPath] = [
@@ -87,6 +91,14 @@ extension HotPath {
             let answer = try await stage.code(to: person.email)
             return { try await stage.client.post("/auth/email/otp/verify", answer) }
         },
+        HotPath("a back end's check of an access token", 0, because: "ended sessions are held in memory") { stage in
+            let person = try await stage.client.register(at: stage.server)
+            return { try await stage.client.get("/auth/check", bearer: person.accessToken) }
+        },
+        HotPath("a back end's check of a session bearer", 1) { stage in
+            let bearer = try await stage.bearer()
+            return { try await stage.client.get("/auth/check", bearer: bearer) }
+        },
         HotPath("the list of sessions", 1) { stage in
             let person = try await stage.client.register(at: stage.server)
             return { try await stage.client.get("/auth/sessions", bearer: person.accessToken) }
@@ -106,4 +118,19 @@ extension HotPath {
             }
         },
     ]
+}
+
+extension HotPathStage {
+    /// The session bearer of a person.
+    fileprivate func bearer() async throws -> String {
+        let person = try await client.register(at: server)
+        let bearer = SessionBearer.make(by: server.backend.opaque)
+        try await server.execute(
+            """
+            INSERT INTO session_bearers (application_id, hash, session_id, idle, idle_until, expires_at)
+            SELECT application_id, $2, id, '10 days', now() + interval '10 days', now() + interval '30 days'
+              FROM sessions WHERE uid = $1
+            """, [.uuid(UUID(uuidString: person.uid)), .bytes(bearer.hash)])
+        return bearer.text
+    }
 }

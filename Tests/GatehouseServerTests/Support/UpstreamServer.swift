@@ -21,13 +21,23 @@ struct UpstreamServer: Sendable {
         _ body: @Sendable @escaping (UpstreamServer) async throws -> Result
     ) async throws -> Result {
         let service = ScriptedService()
+        return try await serve {
+            try await answer($0, by: service)
+        } _: { port in
+            try await body(UpstreamServer(url: "http://127.0.0.1:\(port)", service: service))
+        }
+    }
+
+    /// Runs the body with the port of a server that answers with `respond`.
+    static func serve<Result: Sendable>(
+        _ respond: @Sendable @escaping (Request) async throws -> Response,
+        _ body: @Sendable @escaping (_ port: Int) async throws -> Result
+    ) async throws -> Result {
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "upstream")
         logger.logLevel = .critical
         let application = Application(
-            responder: CallbackResponder { (request: Request, _: BasicRequestContext) in
-                try await answer(request, by: service)
-            },
+            responder: CallbackResponder { (request: Request, _: BasicRequestContext) in try await respond(request) },
             configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in
                 port.yield(channel.localAddress?.port ?? 0)
@@ -39,9 +49,7 @@ struct UpstreamServer: Sendable {
                 return nil
             }
             group.addTask {
-                for await port in ports {
-                    return try await body(UpstreamServer(url: "http://127.0.0.1:\(port)", service: service))
-                }
+                for await port in ports { return try await body(port) }
                 throw CancellationError()
             }
             defer { group.cancelAll() }
