@@ -27,7 +27,9 @@ struct SwiftGuideTests {
             try directory.write(blocks.joined(separator: "\n"), to: "example.swift")
             let library = ["-emit-library", "-static", "-emit-module", "-module-name", "GatehouseClient"]
             try await compile(library + ["-o", "libGatehouseClient.a"] + Self.sources(), in: directory)
-            try await compile(["example.swift", "-I.", "-L.", "-lGatehouseClient", "-o", "example"], in: directory)
+            // A static library does not say what it needs itself.
+            let libraries = ["-lGatehouseClient", "-lFoundationNetworking"]
+            try await compile(["example.swift", "-I.", "-L.", "-o", "example"] + libraries, in: directory)
             try await TestServer.with { server in
                 let environment = ["XDG_DATA_HOME": directory.path("data"), "HOME": directory.url.path]
                 let outcome = try await GatehouseProcess.run(
