@@ -1,3 +1,5 @@
+import Accounts
+import Delivery
 import Foundation
 import GatehouseTesting
 import NIOHTTP1
