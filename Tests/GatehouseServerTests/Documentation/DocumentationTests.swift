@@ -14,7 +14,7 @@ struct DocumentationTests {
         "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Plugins/README.md", "deploy/capacity.md",
         "deploy/citus.md", "docs/api.md", "docs/architecture.md", "docs/clients/javascript.md", "docs/clients/swift.md",
         "docs/configuration.md", "docs/dialects.md", "docs/openid.md",
-        "docs/operations.md", "docs/pages.md", "docs/phones.md", "docs/security.md",
+        "docs/operations.md", "docs/pages.md", "docs/phones.md", "docs/quickstart.md", "docs/security.md",
     ]
 
     @Test(arguments: pages) func `links lead to files and headings`(page: String) throws {

@@ -8,7 +8,7 @@ import Testing
 /// `gatehouse dev`, used as the documentation describes.
 @Suite(.serialized) struct DevelopmentCommandTests {
     /// Runs the body once the banner has been printed.
-    private func develop<Result>(
+    func develop<Result>(
         in directory: ProcessDirectory, port: Int? = nil,
         _ body: (GatehouseProcess, APIClient) async throws -> Result
     ) async throws -> Result {

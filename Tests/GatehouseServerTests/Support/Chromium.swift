@@ -24,16 +24,18 @@ final class Chromium: Sendable {
         var traffic = BrowserTraffic()
     }
 
-    init(_ server: TestServer?) throws {
+    /// Starts a browser; `ports` are those of `127.0.0.1` that lead to other ones.
+    init(_ server: TestServer?, ports: [Int: Int] = [:]) throws {
         profile = FileManager.default.temporaryDirectory.appending(path: "chromium-\(UUID().uuidString)")
         (process, commands, replies) = (Process(), Pipe(), Pipe())
         process.executableURL = URL(filePath: "/bin/sh")
         let port = server.flatMap { URLComponents(string: $0.url)?.port } ?? 1
+        let rules = ports.merging([1: port]) { $1 }.map { "MAP 127.0.0.1:\($0) 127.0.0.1:\($1)" }
         let arguments = [
             Self.path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             "--remote-debugging-pipe",
             "--user-data-dir=\(profile.path)", "--explicitly-allowed-ports=1",
-            "--host-resolver-rules=MAP 127.0.0.1:1 127.0.0.1:\(port), MAP 127.0.0.1 127.0.0.1, MAP * ~NOTFOUND",
+            "--host-resolver-rules=\(rules.joined(separator: ", ")), MAP 127.0.0.1 127.0.0.1, MAP * ~NOTFOUND",
             "about:blank",
         ]
         process.arguments = ["-c", #"exec 3<&0 4>&1 </dev/null >/dev/null 2>&1; exec "$@""#, "sh"] + arguments
@@ -43,8 +45,10 @@ final class Chromium: Sendable {
     }
 
     /// Opens a tab and runs the body in it.
-    static func with(_ server: TestServer? = nil, _ body: (Chromium) async throws -> Void) async throws {
-        let browser = try Chromium(server)
+    static func with(
+        _ server: TestServer? = nil, ports: [Int: Int] = [:], _ body: (Chromium) async throws -> Void
+    ) async throws {
+        let browser = try Chromium(server, ports: ports)
         defer { browser.end() }
         try await browser.openTab()
         try await body(browser)
