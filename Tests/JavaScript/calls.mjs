@@ -1,7 +1,7 @@
 // Every call of the client, against a real server.
 import {
-  CODE, Gatehouse, Proof, TOKEN, address, assert, client, expectDiscreet, expectNoLeak, host, mailed, other, password,
-  refusal, registered, server,
+  CODE, Gatehouse, Proof, TOKEN, address, assert, client, expectDiscreet, expectNoLeak, host, keepSecret, mailed,
+  memoryStorage, other, password, refusal, registered, server,
 } from "./support.mjs";
 
 const flows = Object.fromEntries((await client().providers()).map(({ name, flow }) => [name, flow]));
@@ -99,6 +99,22 @@ await refusal(visitor.endRedirect(denied, await atProvider("", denied)), "access
 await refusal(visitor.endRedirect(denied, `${redirectUri}?code=a&state=another`), "INVALID_STATE");
 await visitor.signOut();
 
+// The page gets what the app passes, without a URL of the server; the session may be short, and stays in memory.
+const hint = "MSISDN:33612345678", storage = memoryStorage(), brief = client({ storage });
+keepSecret(hint.slice(7));
+const hinted = await brief.beginRedirect("corp", { redirectUri, remember: false, parameters: { login_hint: hint } });
+assert.equal(new URL(hinted.url).searchParams.get("login_hint"), hint);
+const { session } = await brief.endRedirect(hinted, await atProvider(`ada${process.pid}`, hinted));
+assert(session.user.id === uid && session.auth.sessionExpires * 1000 <= Date.now() + 12 * 3_600_000);
+assert.equal(storage.getItem(`gatehouse:${server}/api/v1`), undefined);
+for (const purpose of ["link", "reauthenticate"]) {
+  const again = await brief.beginRedirect("corp", { redirectUri, purpose, parameters: { login_hint: hint } });
+  assert.equal(new URL(again.url).searchParams.get("login_hint"), hint);
+}
+const foreign = { redirectUri, parameters: { acr_values: hint } };
+expectDiscreet(await refusal(brief.beginRedirect("corp", foreign), "INVALID_PARAMETER"));
+await brief.signOut();
+
 // Two accounts become one, and two again.
 const { app: older, email: olderEmail } = await registered();
 const conflict = await refusal(
@@ -132,7 +148,8 @@ assert.equal(app.session, null);
 assert.equal((await app.erasure(receipt)).status, "scheduled");
 const deleted = await refusal(app.signIn(Proof.password({ email: second, password })), "ACCOUNT_DELETED");
 assert(deleted.restoreToken && deleted.details.purgeAfter);
-assert.equal((await app.restoreAccount(deleted.restoreToken)).session.user.id, uid);
+const restored = await app.restoreAccount(deleted.restoreToken, { remember: false });
+assert(restored.session.user.id === uid && restored.session.auth.sessionExpires * 1000 < Date.now() + 13 * 3_600_000);
 await app.signOut("global");
 
 // The last identity takes the account with it.

@@ -27,6 +27,9 @@ export async function send(url, call) {
   return new Response(text || null, { status: answer.status, headers: answer.headers });
 }
 
+/** Adds what no URL of the server and nothing printed may contain. */
+export const keepSecret = (/** @type {string} */ text) => secrets.add(text);
+
 /** The error of a promise, whose texts contain nothing secret. */
 export async function refusal(promise, code) {
   const error = await promise.then(() => undefined, (failure) => failure);

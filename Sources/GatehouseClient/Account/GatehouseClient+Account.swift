@@ -62,13 +62,16 @@ extension GatehouseClient {
     }
 
     /// Brings a deleted account back and signs in.
-    /// - Parameter token: The `restoreToken` of a refusal with `ACCOUNT_DELETED`.
+    /// - Parameters:
+    ///   - token: The `restoreToken` of a refusal with `ACCOUNT_DELETED`.
+    ///   - remember: As for `signIn`.
     /// - Returns: Who is signed in now.
     /// - Throws: `refused` with `INVALID_TOKEN` if the ticket is used or expired, or another failure.
     @discardableResult
-    public func restoreAccount(_ token: Secret) async throws(GatehouseError) -> SignedIn {
-        let body: [String: JSON?] = ["restoreToken": .string(token.value)]
-        return try await opened(by: .post("auth", "account", "restore", body: body, access: .open))
+    public func restoreAccount(_ token: Secret, remember: Bool = true) async throws(GatehouseError) -> SignedIn {
+        let body: [String: JSON?] = ["restoreToken": .string(token.value), "remember": remember ? nil : false]
+        let call = Call.post("auth", "account", "restore", body: body, access: .open)
+        return try await opened(by: call, isRemembered: remember)
     }
 
     /// Reads the progress of a deletion, for which nobody has to be signed in.

@@ -14,15 +14,14 @@ struct Call: Sendable {
     }
 
     var method: String
-    /// The segments of the path below `/api/v1`.
+    /// The segments of the path below the API; no call has a query, because proxies log URLs.
     var path: [String]
-    var query: [String: String] = [:]
     var body: [String: GatehouseClient.JSON]?
     var access: Access
     var repetition = Repetition.never
 
-    static func get(_ path: String..., query: [String: String] = [:], access: Access = .bearer) -> Self {
-        Self(method: "GET", path: path, query: query, access: access, repetition: .unlessLate)
+    static func get(_ path: String..., access: Access = .bearer) -> Self {
+        Self(method: "GET", path: path, access: access, repetition: .unlessLate)
     }
 
     static func post(_ path: String..., body: [String: GatehouseClient.JSON?] = [:], access: Access) -> Self {

@@ -83,7 +83,7 @@ struct Server: Sendable {
             do { body = try JSONEncoder().encode(members) } catch { throw .unexpectedAnswer(status: 0) }
         }
         return GatehouseClient.Request(
-            method: call.method, url: address.url(of: call.path, query: call.query), headers: headers, body: body)
+            method: call.method, url: address.url(of: call.path), headers: headers, body: body)
     }
 }
 

@@ -11,11 +11,7 @@ struct ServerAddress: Sendable {
     }
 
     /// The URL of a path below the base; each segment is escaped.
-    func url(of path: [String], query: [String: String]) -> URL {
-        let url = base.appending(segments: path)
-        guard !query.isEmpty else { return url }
-        return url.appending(queryItems: query.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0, value: $1) })
-    }
+    func url(of path: [String]) -> URL { base.appending(segments: path) }
 }
 
 extension URL {

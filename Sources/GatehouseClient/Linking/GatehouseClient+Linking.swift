@@ -14,10 +14,10 @@ extension GatehouseClient {
     public func link(
         _ proof: Proof, onConflict choice: ConflictChoice? = nil
     ) async throws(GatehouseError) -> Linked {
-        let signIn = try await keeper.currentSignIn()
         var body = proof.body
         body["onConflict"] = choice.map { .string($0.rawValue) }
-        let answer = try await answer(to: .post("auth", "identities", proof.provider, body: body, access: .bearer))
+        let call = Call.post("auth", "identities", proof.provider, body: body, access: .bearer)
+        let (answer, signIn) = try await reopened(by: call)
         if answer.status == 202 { return .mailed(email: try answer.decoded(as: MailedAnswer.self).email) }
         return .linked(try await taken(answer, continuing: signIn))
     }
@@ -25,9 +25,9 @@ extension GatehouseClient {
     /// Proves again who is signed in, after which calls that need a recent sign-in work again.
     @discardableResult
     public func reauthenticate(_ proof: Proof) async throws(GatehouseError) -> SignedIn {
-        let signIn = try await keeper.currentSignIn()
         let body = proof.body.merging(["provider": .string(proof.provider)]) { $1 }
-        return try await opened(by: .post("auth", "reauthenticate", body: body, access: .bearer), continuing: signIn)
+        let (answer, signIn) = try await reopened(by: .post("auth", "reauthenticate", body: body, access: .bearer))
+        return try await taken(answer, continuing: signIn)
     }
 
     /// Removes an identity by its id; it needs a recent sign-in.

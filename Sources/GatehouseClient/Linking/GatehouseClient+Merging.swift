@@ -17,8 +17,7 @@ extension GatehouseClient {
     @discardableResult
     public func merge(_ ticket: Secret, survivor: Survivor? = nil) async throws(GatehouseError) -> Merge {
         struct Merged: Decodable { let merge: Merge }
-        let signIn = try await keeper.currentSignIn()
-        let answer = try await answer(to: call(ticket, survivor, isDry: false))
+        let (answer, signIn) = try await reopened(by: call(ticket, survivor, isDry: false))
         let merged = try answer.decoded(as: Merged.self)
         _ = try await taken(answer, continuing: signIn)
         return merged.merge

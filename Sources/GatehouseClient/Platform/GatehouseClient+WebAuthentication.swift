@@ -8,16 +8,19 @@
         ///   - provider: The provider's name, or `hosted` for the application's own pages.
         ///   - redirectURI: One of the application's registered redirect URIs: `<scheme>://…`, or an associated domain.
         ///   - purpose: What the proof is for.
+        ///   - parameters: What the page gets from the app; see `beginRedirect`.
+        ///   - remember: `false` keeps the session of a sign-in in memory only, and asks the server for a short one.
         ///   - anchor: The window above which the page appears.
         ///   - isEphemeral: Whether the page has no cookies of the browser.
         /// - Returns: The proof for `signIn`, `link` or `reauthenticate`.
         /// - Throws: `refused` with `access_denied` if the person closes the page, or another failure.
         @MainActor
         public func visit(
-            _ provider: String, redirectURI: String, for purpose: Purpose = .signIn, over anchor: ASPresentationAnchor,
-            isEphemeral: Bool = false
+            _ provider: String, redirectURI: String, for purpose: Purpose = .signIn, parameters: [String: String] = [:],
+            remember: Bool = true, over anchor: ASPresentationAnchor, isEphemeral: Bool = false
         ) async throws(GatehouseError) -> Proof {
-            let flow = try await beginRedirect(to: provider, redirectURI: redirectURI, for: purpose)
+            let flow = try await beginRedirect(
+                to: provider, redirectURI: redirectURI, for: purpose, parameters: parameters, remember: remember)
             let visit = WebVisit(anchor: anchor)
             let url: URL
             do {

@@ -17,6 +17,12 @@ enum KeptState: Sendable {
 }
 
 extension SessionKeeper {
+    /// Whether what continues the session is stored and long, too.
+    var isRemembered: Bool {
+        if case .signedIn(let held) = state { return held.isRemembered }
+        return true
+    }
+
     /// An access token, and the sign-in that it belongs to.
     struct Grant: Sendable {
         let token: GatehouseClient.Secret

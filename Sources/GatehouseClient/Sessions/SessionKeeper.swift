@@ -12,7 +12,7 @@ actor SessionKeeper {
     /// The current access token, for code that cannot wait.
     let current = Locked<GatehouseClient.Secret?>(nil)
 
-    private var state = KeptState.unread
+    private(set) var state = KeptState.unread
     /// Counts the sign-ins of different people, so that a call of one is never repeated for another.
     private var signIn = 0
     private var refreshes = 0

@@ -18,16 +18,21 @@ extension GatehouseClient {
     ///   - token: The mailed token.
     ///   - password: The registered password, where the application requires it.
     ///   - linking: Whether the address joins the account that is signed in, which has registered it with `link`.
+    ///   - remember: As for `signIn`, unless the address joins.
     /// - Returns: Who is signed in now.
     /// - Throws: `refused` with `INVALID_TOKEN` if the token is used or expired, or another failure.
     @discardableResult
     public func verifyEmail(
-        token: String, password: String? = nil, linking: Bool = false
+        token: String, password: String? = nil, linking: Bool = false, remember: Bool = true
     ) async throws(GatehouseError) -> SignedIn {
-        let former = linking ? try await keeper.currentSignIn() : nil
-        let body: [String: JSON?] = ["token": .string(token), "password": password.map { .string($0) }]
+        let body: [String: JSON?] = [
+            "token": .string(token), "password": password.map { .string($0) },
+            "remember": linking || remember ? nil : false,
+        ]
         let call = Call.post("auth", "verify-email", body: body, access: linking ? .bearer : .open)
-        return try await opened(by: call, continuing: former)
+        guard linking else { return try await opened(by: call, isRemembered: remember) }
+        let (answer, signIn) = try await reopened(by: call)
+        return try await taken(answer, continuing: signIn)
     }
 
     /// Has a link mailed that sets a new password, if the address has an account.

@@ -54,6 +54,7 @@ extension GatehouseClient {
     public func signIn(
         _ proof: Proof, ticket: Secret? = nil, remember: Bool = true
     ) async throws(GatehouseError) -> SignedIn {
+        let remember = remember && proof.isRemembered
         var body = proof.body
         if proof.namesProvider { body["provider"] = .string(proof.provider) }
         body["ticket"] = ticket.map { .string($0.value) }
@@ -64,10 +65,16 @@ extension GatehouseClient {
     }
 
     /// Sends a call that answers with a session, and takes the session over.
-    func opened(
-        by call: Call, isRemembered: Bool? = nil, continuing former: Int? = nil
-    ) async throws(GatehouseError) -> SignedIn {
-        try await taken(answer(to: call), isRemembered: isRemembered, continuing: former)
+    func opened(by call: Call, isRemembered: Bool) async throws(GatehouseError) -> SignedIn {
+        try await taken(answer(to: call), isRemembered: isRemembered)
+    }
+
+    /// Sends a call that opens another session for who is signed in, as short as the present one.
+    /// - Returns: The answer, and the number of the sign-in that it continues.
+    func reopened(by call: Call) async throws(GatehouseError) -> (answer: Answer, signIn: Int) {
+        let signIn = try await keeper.currentSignIn()
+        let isShort = await !keeper.isRemembered
+        return (try await answer(to: call.changed { if isShort { $0.body?["remember"] = false } }), signIn)
     }
 
     func taken(

@@ -12,6 +12,8 @@ extension GatehouseClient {
         let body: [String: JSON]
         /// Whether a sign-in presents the bearer, because the code was requested with it.
         var isBound = false
+        /// Whether the session of a sign-in is stored and long, as far as the proof decides that.
+        var isRemembered = true
 
         private init(_ path: [String], provider: String, names: Bool, _ body: [String: JSON?]) {
             (signInPath, self.provider, namesProvider) = (path, provider, names)
@@ -88,12 +90,14 @@ extension GatehouseClient.Proof {
 
     /// The code with which a browser came back; see `RedirectFlow.proof(from:)`.
     static func redirect(code: String, flow: GatehouseClient.RedirectFlow) -> Self {
-        Self(
+        var proof = Self(
             ["auth", "token"], provider: flow.provider, names: false,
             [
                 "code": .string(code), "state": .string(flow.state), "redirect_uri": .string(flow.redirectURI),
                 "codeVerifier": .string(flow.verifier.value),
             ])
+        proof.isRemembered = flow.isRemembered
+        return proof
     }
 
     /// A proof of a provider that this library does not know, with the body of its sign-in route.

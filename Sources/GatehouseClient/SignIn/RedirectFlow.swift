@@ -21,6 +21,8 @@ extension GatehouseClient {
         public let provider: String
         /// Where the page sends the person back to.
         public let redirectURI: String
+        /// Whether a sign-in is stored and long; see `beginRedirect`.
+        public let isRemembered: Bool
         let state: String
         let verifier: Secret
     }
@@ -30,10 +32,14 @@ extension GatehouseClient {
     ///   - provider: The provider's name, or `hosted` for the application's own pages.
     ///   - redirectURI: One of the application's registered redirect URIs.
     ///   - purpose: What the proof is for; all but a sign-in need a session.
+    ///   - parameters: What the page gets from the app, such as `login_hint`: names that the provider's setting
+    ///     `forward` lists, with values of at most 256 bytes.
+    ///   - remember: `false` keeps the session of a sign-in in memory only, and asks the server for a short one.
     /// - Returns: The flow, whose page the app opens in a browser.
-    /// - Throws: `refused` for an unknown provider or redirect URI, or another failure.
+    /// - Throws: `refused` for an unknown provider, redirect URI or parameter, or another failure.
     public func beginRedirect(
-        to provider: String, redirectURI: String, for purpose: Purpose = .signIn
+        to provider: String, redirectURI: String, for purpose: Purpose = .signIn, parameters: [String: String] = [:],
+        remember: Bool = true
     ) async throws(GatehouseError) -> RedirectFlow {
         struct Begun: Decodable {
             let url: URL
@@ -41,27 +47,20 @@ extension GatehouseClient {
         }
         let verifier = CodeVerifier.random()
         let (challenge, state) = (CodeVerifier.challenge(of: verifier), CodeVerifier.random())
-        let call: Call
-        switch purpose {
-        case .signIn, .reauthenticate:
-            call = .get(
-                "auth", "oauth", provider, "authorize",
-                query: [
-                    "redirect_uri": redirectURI, "code_challenge": challenge, "code_challenge_method": "S256",
-                    "state": state, "mode": "json",
-                ], access: purpose == .signIn ? .open : .bearer)
-        case .link:
-            call = .post(
-                "auth", "identities", provider, "authorize",
-                body: [
-                    "redirect_uri": .string(redirectURI), "code_challenge": .string(challenge),
-                    "code_challenge_method": "S256", "state": .string(state),
-                ], access: .bearer)
-        }
+        let body: [String: JSON?] = [
+            "redirect_uri": .string(redirectURI), "code_challenge": .string(challenge),
+            "code_challenge_method": "S256", "state": .string(state),
+            "parameters": parameters.isEmpty ? nil : .object(parameters.mapValues { .string($0) }),
+            "remember": remember ? nil : false,
+        ]
+        let call = Call.post(
+            "auth", purpose == .link ? "identities" : "oauth", provider, "authorize", body: body,
+            access: purpose == .signIn ? .open : .bearer
+        ).changed { $0.repetition = .unlessLate }
         let begun = try await value(of: call, as: Begun.self)
         return RedirectFlow(
-            url: begun.url, purpose: purpose, provider: provider, redirectURI: redirectURI, state: begun.state,
-            verifier: Secret(verifier))
+            url: begun.url, purpose: purpose, provider: provider, redirectURI: redirectURI, isRemembered: remember,
+            state: begun.state, verifier: Secret(verifier))
     }
 }
 

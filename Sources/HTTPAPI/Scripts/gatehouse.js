@@ -17,9 +17,10 @@
  * @typedef {"keep" | "switch" | "merge"} ConflictChoice
  * @typedef {{challengeId: string, expiresIn: number, resendAfter: number, kind: string, provider?: string,
  *   isBound: boolean}} SentCode
- * @typedef {{url: string, state: string, provider: string, redirectUri: string, purpose: Purpose, verifier: string
- *   }} Flow `verifier` is secret.
- * @typedef {{redirectUri?: string, purpose?: Purpose, remember?: boolean, onConflict?: ConflictChoice}} FlowOptions
+ * @typedef {{url: string, state: string, provider: string, redirectUri: string, purpose: Purpose, remember?: boolean,
+ *   verifier: string}} Flow `verifier` is secret.
+ * @typedef {{redirectUri?: string, purpose?: Purpose, remember?: boolean, onConflict?: ConflictChoice,
+ *   parameters?: Record<string, string>}} FlowOptions `parameters` of the page: names of the provider's `forward`.
  * @typedef {{id: string, [member: string]: any}} Entry
  */
 
@@ -134,7 +135,7 @@ class Server {
     }
   }
 
-  async #once(method, path, /** @type {any} */ { body, query, bearer, stream }) {
+  async #once(method, path, /** @type {any} */ { body, bearer, stream }) {
     const headers = {
       Accept: "application/json", ...(body && { "Content-Type": "application/json" }),
       ...(bearer && { Authorization: `Bearer ${bearer}` }),
@@ -146,11 +147,10 @@ class Server {
       timer = setTimeout(() => { control.abort(); reject(); }, this.timeout);
     });
     try {
-      response = await Promise.race([late, this.fetch(
-        `${this.base}${path}${query ? `?${new URLSearchParams(query)}` : ""}`, {
-          method, headers, body: body && JSON.stringify(body), signal: control.signal, credentials: "omit",
-          cache: "no-store", redirect: "error", referrerPolicy: "strict-origin",
-        })]);
+      response = await Promise.race([late, this.fetch(this.base + path, {
+        method, headers, body: body && JSON.stringify(body), signal: control.signal, credentials: "omit",
+        cache: "no-store", redirect: "error", referrerPolicy: "strict-origin",
+      })]);
       text = stream && response.ok ? "" : await Promise.race([late, response.text()]);
     } catch {
       throw new GatehouseError(
@@ -713,9 +713,7 @@ export class Gatehouse {
    */
   async signIn(proof, { remember = true, ticket } = {}) {
     const { path, body, named, isBound } = Proof.call(proof);
-    const call = {
-      body: { ...body, ...(named && { provider: proof.provider }), ticket, ...(!remember && { remember }) },
-    };
+    const call = { body: { ...body, ...(named && { provider: proof.provider }), ticket, remember } };
     const answer = await (isBound ? this.#call("POST", path, call) : this.#server.send("POST", path, call));
     return this.#keeper.adopt(answer, remember);
   }
@@ -740,9 +738,9 @@ export class Gatehouse {
    * @returns {Promise<SignedIn>}
    */
   async verifyEmail(token, { password, linking = false, remember = true } = {}) {
-    const call = { body: { token, password, ...(!remember && { remember }) } }, path = "/auth/verify-email";
-    if (!linking) return this.#keeper.adopt(await this.#server.send("POST", path, call), remember);
-    return this.#continued(await this.#reopen(path, call.body));
+    const body = { token, password, remember }, path = "/auth/verify-email";
+    if (!linking) return this.#keeper.adopt(await this.#server.send("POST", path, { body }), remember);
+    return this.#continued(await this.#reopen(path, body));
   }
 
   /** A call that opens another session for who is signed in, as short as this one. */
@@ -782,25 +780,23 @@ export class Gatehouse {
 
   /**
    * Send the person to the flow's `url`, then call `endRedirect`.
-   * @param {string} provider @param {{redirectUri: string, purpose?: Purpose, state?: string}} options
+   * @param {string} provider @param {FlowOptions & {redirectUri: string, state?: string}} options
    * @returns {Promise<Flow>}
    */
-  async beginRedirect(provider, { redirectUri, purpose = "signIn", state }) {
-    const verifier = await random(), path = `/auth/oauth/${segment(provider)}/authorize`;
+  async beginRedirect(provider, { redirectUri, purpose = "signIn", state, remember, parameters }) {
+    const verifier = await random(), path = `/auth/${purpose === "link" ? "identities" : "oauth"}/`;
     const hash = await (await cryptography()).subtle.digest("SHA-256", new TextEncoder().encode(verifier));
-    const query = {
-      redirect_uri: redirectUri, code_challenge: base64url(new Uint8Array(hash)), code_challenge_method: "S256",
-      state: state ?? await random(),
+    state ??= await random();
+    const body = {
+      redirect_uri: redirectUri, code_challenge: base64url(new Uint8Array(hash)), state, remember, parameters,
     };
-    const read = { query: { ...query, mode: "json" } };
-    const { data } = await (purpose === "signIn" ? this.#server.send("GET", path, read)
-      : purpose === "reauthenticate" ? this.#call("GET", path, read)
-        : this.#call("POST", `/auth/identities/${segment(provider)}/authorize`, { body: query }));
-    return { url: data.url, state: query.state, provider, redirectUri, purpose, verifier };
+    const call = [`${path}${segment(provider)}/authorize`, { body, repeat: true }];
+    const { data } = await (purpose === "signIn" ? this.#server.send("POST", ...call) : this.#call("POST", ...call));
+    return { url: data.url, state, provider, redirectUri, purpose, remember, verifier };
   }
 
   /** @param {Flow} flow @param {string} address @param {FlowOptions} options @returns {Promise<SignedIn>} */
-  async endRedirect(flow, address, { remember, onConflict } = {}) {
+  async endRedirect(flow, address, { remember = flow.remember, onConflict } = {}) {
     const proof = Proof.redirect(flow, address);
     if (flow.purpose === "signIn") return this.signIn(proof, { remember });
     return flow.purpose === "link" ? /** @type {any} */ (this.link(proof, { onConflict })) : this.reauthenticate(proof);
@@ -810,9 +806,10 @@ export class Gatehouse {
    * Leaves this page. The page at `redirectUri`, by default this one, must call `completeRedirect`.
    * @param {string} provider @param {FlowOptions} options @returns {Promise<never>}
    */
-  async redirect(provider, { redirectUri = location.origin + location.pathname, purpose, ...rest } = {}) {
-    const flow = await this.beginRedirect(provider, { redirectUri, purpose });
-    sessionStorage.setItem(flowKey(flow.state), JSON.stringify({ base: this.#server.base, flow, rest }));
+  async redirect(provider, options = {}) {
+    const { redirectUri = location.origin + location.pathname, onConflict } = options;
+    const flow = await this.beginRedirect(provider, { ...options, redirectUri });
+    sessionStorage.setItem(flowKey(flow.state), JSON.stringify({ base: this.#server.base, flow, onConflict }));
     location.assign(flow.url);
     return new Promise(() => {});
   }
@@ -820,14 +817,14 @@ export class Gatehouse {
   /** Ends the flow that has led to this page, if one has; closes a popup. @returns {Promise<SignedIn | null>} */
   async completeRedirect() {
     const address = location.href, here = new URL(address), state = here.searchParams.get("state") ?? "";
-    const text = sessionStorage.getItem(flowKey(state)), { base, flow, rest } = JSON.parse(text ?? "{}");
+    const text = sessionStorage.getItem(flowKey(state)), { base, flow, onConflict } = JSON.parse(text ?? "{}");
     if (flow ? base !== this.#server.base : !state.startsWith(POPUP)) return null;
     // The code leaves the address bar and the history.
     for (const name of ["code", "state", "error", "error_description"]) here.searchParams.delete(name);
     history.replaceState(history.state, "", here);
     if (flow) {
       sessionStorage.removeItem(flowKey(state));
-      return this.endRedirect(flow, address, rest);
+      return this.endRedirect(flow, address, { onConflict });
     }
     const channel = new BroadcastChannel(flowKey(state));
     channel.postMessage(address);
@@ -841,14 +838,14 @@ export class Gatehouse {
    * @param {string} provider @param {FlowOptions} options @returns {Promise<SignedIn>}
    */
   async popup(provider, options = {}) {
-    const { redirectUri = location.origin + location.pathname, purpose } = options;
+    const { redirectUri = location.origin + location.pathname } = options;
     const popup = open("", "_blank", "popup,width=480,height=720");
     if (!popup) throw new GatehouseError("POPUP_BLOCKED", "The browser has blocked the popup");
     let channel, timer;
     try {
       const state = POPUP + await random();
       channel = new BroadcastChannel(flowKey(state));
-      const flow = await this.beginRedirect(provider, { redirectUri, purpose, state });
+      const flow = await this.beginRedirect(provider, { ...options, redirectUri, state });
       popup.location.replace(flow.url);
       const address = await new Promise((resolve, reject) => {
         channel.onmessage = ({ data }) => resolve(data);
@@ -900,9 +897,9 @@ export class Gatehouse {
   async erasure(receipt) { return (await this.#server.send("GET", `/erasures/${segment(receipt)}`)).data; }
 
   /** @param {string} restoreToken of an `ACCOUNT_DELETED` @returns {Promise<SignedIn>} */
-  async restoreAccount(restoreToken) {
-    const answer = await this.#server.send("POST", "/auth/account/restore", { body: { restoreToken } });
-    return this.#keeper.adopt(answer, true);
+  async restoreAccount(restoreToken, { remember = true } = {}) {
+    const answer = await this.#server.send("POST", "/auth/account/restore", { body: { restoreToken, remember } });
+    return this.#keeper.adopt(answer, remember);
   }
 
   /** @returns {Promise<{fileName: string, stream: ReadableStream<Uint8Array>}>} */

@@ -220,15 +220,17 @@ class Webcom {
 
   /**
    * Signs in on the pages of a provider, in a popup.
-   * @param {string | {provider: string, rememberMe?: boolean, redirectUri?: string}} options
+   * @param {string | {provider: string, rememberMe?: boolean, redirectUri?: string,
+   *   parameters?: Record<string, string>}} options `parameters` go to the page, such as Mobile Connect's `login_hint`
    * @param {AuthCallback} [callback]
    */
   authWithOAuth(options, callback) {
-    const { provider, rememberMe, redirectUri } = typeof options === "string"
-      ? { provider: options, rememberMe: true, redirectUri: undefined } : options;
-    const { client } = this.#database, purpose = client.session ? "link" : "signIn";
+    const { provider, rememberMe = true, ...more } = typeof options === "string" ? { provider: options } : options;
+    const { client } = this.#database;
+    // Somebody who is signed in links the identity, and stays signed in for as long as before.
+    const how = client.session ? { purpose: /** @type {const} */ ("link") } : { remember: rememberMe };
     // Not queued: the browser allows the popup only at once.
-    const call = () => client.popup(provider, { redirectUri, purpose, remember: rememberMe });
+    const call = () => client.popup(provider, { ...more, ...how });
     return this.#database.run(call, callback, this.#isLegacy, false);
   }
 

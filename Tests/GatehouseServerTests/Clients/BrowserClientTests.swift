@@ -88,6 +88,25 @@ struct BrowserClientTests {
         }
     }
 
+    @Test func `a sign-in on a provider's pages may be short, and passes on what the page may get`() async throws {
+        try await Self.with { browser, app, server in
+            _ = try await Self.tab(browser, app)
+            let options = "{ remember: false, parameters: { login_hint: 'MSISDN:33612345678' } }"
+            _ = try await browser.evaluate("window.left = true, void app.redirect('corp', \(options))")
+            try await browser.wait(until: "!window.left && window.app?.session")
+            let stored = "localStorage.length + sessionStorage.length"
+            let left = "app.session.auth.sessionExpires - Date.now() / 1000"
+            #expect(try await browser.evaluate("\(stored) === 0 && \(left) <= 12 * 3600") == true)
+
+            #expect(try await browser.evaluate("app.signOut().then(() => app.session === null)") == true)
+            try await Self.openPopup(in: browser, options)
+            #expect(try await browser.evaluate("popped === app.session.user.id") == true)
+            #expect(try await browser.evaluate("\(stored) === 0 && \(left) <= 12 * 3600") == true)
+            let hints = browser.traffic.requests.map(\.url).filter { $0.contains("33612345678") }
+            #expect(hints.count == 2 && hints.allSatisfy { $0.hasPrefix(app.url + "/authorize?") }, "\(hints)")
+        }
+    }
+
     @Test func `a full storage and a lost network keep the session, and the page is told`() async throws {
         try await Self.with { browser, app, server in
             _ = try await Self.tab(browser, app)
@@ -169,7 +188,7 @@ extension BrowserClientTests {
     }
 
     /// Clicks a button that opens the popup, and leaves the outcome in `popped`.
-    private static func openPopup(in browser: Chromium) async throws {
+    private static func openPopup(in browser: Chromium, _ options: String = "{}") async throws {
         _ = try await browser.evaluate(
             """
             (() => {
@@ -179,7 +198,7 @@ extension BrowserClientTests {
                 window.popped = undefined;
                 button.onclick = () => {
                     button.remove();
-                    window.popped = app.popup('corp').then(({ session }) => session.user.id, ({ code }) => code);
+                    window.popped = app.popup('corp', \(options)).then(({ session }) => session.user.id, ({ code }) => code);
                 };
             })()
             """)

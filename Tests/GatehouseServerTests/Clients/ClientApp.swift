@@ -39,7 +39,7 @@ final class ClientApp: Sendable {
             let corp = """
                 corp: { kind: oauth2, authorizationEndpoint: "\(app.url)/authorize", tokenEndpoint: "\(app.url)/token", \
                 userInfoEndpoint: "\(app.url)/me", clientID: client, clientSecret: secret, scopes: [profile], \
-                claims: { providerUid: id, email: mail, emailVerified: null, displayName: name } }
+                claims: { providerUid: id, email: mail, emailVerified: null, displayName: name }, forward: [login_hint] }
                 phone: { enabled: true, allowedCountries: [FR] }
                 """
             try await TestServer.with(
