@@ -26,12 +26,15 @@ final class ClientApp: Sendable {
         var server: TestServer?
         /// Who signs in at the provider; empty if they refuse.
         var person = "ada"
+        /// The `login_hint` of each visit of the provider's page, or an empty text.
+        var hints: [String] = []
     }
 
     private let state = Mutex(State())
 
     var url: String { "http://127.0.0.1:\(state.withLock { $0.port })" }
     var server: TestServer? { state.withLock { $0.server } }
+    var hints: [String] { state.withLock { $0.hints } }
 
     /// Runs the body with a server that lists the app's origin, and has providers of all kinds that need no other service.
     static func with(_ body: @Sendable @escaping (ClientApp, TestServer) async throws -> Void) async throws {
@@ -98,7 +101,11 @@ final class ClientApp: Sendable {
             state.withLock { $0.person = query["is"].map { String($0) } ?? "" }
             return try Self.json([:])
         case "/authorize":
-            let person = state.withLock { $0.person }
+            let hint = query["login_hint"].map { String($0) } ?? ""
+            let person = state.withLock { state in
+                state.hints.append(hint)
+                return state.person
+            }
             let callback = query["redirect_uri"].map { String($0) } ?? ""
             let target = callback.addingQuery([
                 "error": person.isEmpty ? "access_denied" : nil, "code": person.isEmpty ? nil : person,
