@@ -12,6 +12,8 @@ extension GatehouseClient {
     /// Begins to read everything that the server holds about the person; it needs a recent sign-in.
     ///
     /// The document may be larger than memory, so that it comes as a stream.
+    /// - Returns: The document, whose parts are still on their way.
+    /// - Throws: `refused` with `TOKEN_TOO_OLD` or `RATE_LIMITED`, or another failure.
     public func exportAccount() async throws(GatehouseError) -> AccountExport {
         let call = Call.get("auth", "account", "export")
         let response = try await authorized(call) { bearer throws(GatehouseError) in

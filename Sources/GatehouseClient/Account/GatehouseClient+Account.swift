@@ -1,13 +1,20 @@
 public import Foundation
 
 extension GatehouseClient {
-    /// Reads the account.
+    /// Reads the account; a difference from the session is reported in `changes`.
+    /// - Returns: The account.
+    /// - Throws: `signedOut`, or another failure.
     @discardableResult
     public func user() async throws(GatehouseError) -> User {
         try await updated(by: .get("auth", "me"))
     }
 
-    /// Changes the account, but not what is `nil`; `metadata` replaces all that the app has stored.
+    /// Changes the account, but not what is `nil`.
+    /// - Parameters:
+    ///   - displayName: The name to show.
+    ///   - metadata: What the app stores with the account; it replaces all of it.
+    /// - Returns: The changed account.
+    /// - Throws: `refused` with `INVALID_PARAMETER`, for example for too large metadata, or another failure.
     @discardableResult
     public func updateUser(
         displayName: String? = nil, metadata: [String: JSON]? = nil
@@ -32,7 +39,7 @@ extension GatehouseClient {
         /// The id.
         public let id: String
 
-        /// Creates a receipt from a stored id.
+        /// Creates a receipt from an id that the app has stored.
         public init(id: String) { self.id = id }
     }
 
@@ -53,6 +60,8 @@ extension GatehouseClient {
     /// Deletes the account and signs out; it needs a recent sign-in.
     ///
     /// Until `purgeAfter` a sign-in is refused with `ACCOUNT_DELETED` and a `restoreToken`.
+    /// - Returns: What `erasure` reads the progress with.
+    /// - Throws: `refused` with `TOKEN_TOO_OLD`, or another failure; the account and the session then stay.
     @discardableResult
     public func deleteAccount() async throws(GatehouseError) -> Receipt? {
         let signIn = try await keeper.currentSignIn()
@@ -75,6 +84,9 @@ extension GatehouseClient {
     }
 
     /// Reads the progress of a deletion, for which nobody has to be signed in.
+    /// - Parameter receipt: What `deleteAccount` or `unlink` returned.
+    /// - Returns: The progress.
+    /// - Throws: `refused` with `NOT_FOUND`, or another failure.
     public func erasure(_ receipt: Receipt) async throws(GatehouseError) -> Erasure {
         try await value(of: .get("erasures", receipt.id, access: .open))
     }

@@ -53,6 +53,13 @@ extension GatehouseClient {
         public var renewsByItself: Bool
 
         /// Creates options; each has a default.
+        /// - Parameters:
+        ///   - storage: Where the session is stored; `nil` is the platform's place.
+        ///   - transport: Sends the calls.
+        ///   - deviceName: The device's name in the list of sessions.
+        ///   - timeout: How long a call waits for its answer; 30 s.
+        ///   - longestWait: The longest `Retry-After` that is waited for; 10 s.
+        ///   - renewsByItself: Whether the access token is renewed in advance.
         public init(
             storage: (any Storage)? = nil, transport: any Transport = URLSessionTransport.shared,
             deviceName: String? = nil, timeout: Duration = .seconds(30), longestWait: Duration = .seconds(10),

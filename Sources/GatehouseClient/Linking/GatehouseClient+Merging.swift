@@ -13,7 +13,13 @@ extension GatehouseClient {
 
     /// Makes one account of two; it needs a recent sign-in.
     ///
-    /// The session is then of the survivor.
+    /// The session is then of the survivor. The absorbed account's sessions end, and its `uid` becomes an alias.
+    /// - Parameters:
+    ///   - ticket: The `mergeToken` of a refusal with `IDENTITY_IN_USE`.
+    ///   - survivor: Whose `uid` survives; by default that of the older permanent account.
+    /// - Returns: The merge, with the time until which it can be undone.
+    /// - Throws: `refused` with `INVALID_TOKEN` if the ticket is used or expired, or with `TOKEN_TOO_OLD`; or another
+    ///   failure.
     @discardableResult
     public func merge(_ ticket: Secret, survivor: Survivor? = nil) async throws(GatehouseError) -> Merge {
         struct Merged: Decodable { let merge: Merge }
@@ -32,13 +38,17 @@ extension GatehouseClient {
         return call.changed { $0.repetition = isDry ? .unlessLate : .never }
     }
 
-    /// What was merged into the account.
+    /// Lists what was merged into the account.
+    /// - Returns: The merges, with the time until which each can be undone.
+    /// - Throws: `signedOut`, or another failure.
     public func merges() async throws(GatehouseError) -> [Merge] {
         struct List: Decodable { let merges: [Merge] }
         return try await value(of: .get("auth", "merges"), as: List.self).merges
     }
 
     /// Undoes a merge, so that both accounts are as before; it needs a recent sign-in.
+    /// - Parameter id: The merge's id; the newest merge of an account is undone first.
+    /// - Throws: `refused` if the merge can no longer be undone, or with `TOKEN_TOO_OLD`; or another failure.
     public func undoMerge(_ id: Merge.ID) async throws(GatehouseError) {
         try await answer(to: .post("auth", "merges", id, "undo", access: .bearer))
     }

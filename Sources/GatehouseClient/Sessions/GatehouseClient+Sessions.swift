@@ -11,7 +11,8 @@ extension GatehouseClient {
     /// Each call returns a stream of its own. It ends with the client.
     public var changes: AsyncStream<Change> { keeper.changes() }
 
-    /// Renews the stored session and reads the account; `nil` if nobody is signed in or the server has ended the session.
+    /// Renews the stored session and reads the account.
+    /// - Returns: Who is signed in; `nil` if nobody is, or if the server has ended the session.
     /// - Throws: Any other failure; the session is then kept.
     @discardableResult
     public func resume() async throws(GatehouseError) -> Session? {
@@ -56,13 +57,17 @@ extension GatehouseClient {
         public let current: Bool
     }
 
-    /// The account's live sessions.
+    /// Lists the account's live sessions on all devices.
+    /// - Returns: The sessions; this one is `current`.
+    /// - Throws: `signedOut`, or another failure.
     public func sessions() async throws(GatehouseError) -> [OpenSession] {
         struct List: Decodable { let sessions: [OpenSession] }
         return try await value(of: .get("auth", "sessions"), as: List.self).sessions
     }
 
     /// Ends one session; that of this client is ended with `signOut`.
+    /// - Parameter id: The session's id.
+    /// - Throws: `refused` with `SESSION_NOT_FOUND`, or another failure.
     public func endSession(_ id: OpenSession.ID) async throws(GatehouseError) {
         try await answer(to: .delete("auth", "sessions", id))
     }

@@ -2,7 +2,12 @@ extension GatehouseClient {
     /// Registers an address with a password and has a link mailed that opens the account.
     ///
     /// The answer is the same for an address that is taken, whose owner gets a notice.
+    /// - Parameters:
+    ///   - email: The address.
+    ///   - password: The password of the account.
+    ///   - displayName: The name to show.
     /// - Returns: The address as the server writes it.
+    /// - Throws: `refused` with `TOO_WEAK_PASSWORD` and `reasons`, or another failure.
     @discardableResult
     public func register(
         email: String, password: String, displayName: String? = nil
@@ -36,17 +41,28 @@ extension GatehouseClient {
     }
 
     /// Has a link mailed that sets a new password, if the address has an account.
+    /// - Parameter email: The address; the call says nothing about whether it has an account.
+    /// - Throws: `refused` with `RATE_LIMITED`, or another failure.
     public func forgotPassword(email: String) async throws(GatehouseError) {
         try await answer(to: .post("auth", "forgot-password", body: ["email": .string(email)], access: .open))
     }
 
     /// Sets a new password with the token of that mail, which ends every session of the account.
+    /// - Parameters:
+    ///   - token: The mailed token.
+    ///   - password: The new password.
+    /// - Throws: `refused` with `INVALID_TOKEN` if the token is used or expired, or with `TOO_WEAK_PASSWORD`; or
+    ///   another failure.
     public func resetPassword(token: String, to password: String) async throws(GatehouseError) {
         let body: [String: JSON?] = ["token": .string(token), "newPassword": .string(password)]
         try await answer(to: .post("auth", "reset-password", body: body, access: .open))
     }
 
     /// Sets a new password and ends the account's other sessions; it needs a recent sign-in.
+    /// - Parameters:
+    ///   - current: The present password; if it is given it must be right.
+    ///   - password: The new password.
+    /// - Throws: `refused` with `TOO_WEAK_PASSWORD`, `INVALID_CREDENTIALS` or `TOKEN_TOO_OLD`, or another failure.
     public func changePassword(current: String? = nil, to password: String) async throws(GatehouseError) {
         let body: [String: JSON?] = ["currentPassword": current.map { .string($0) }, "password": .string(password)]
         let call = Call.post("auth", "change-password", body: body, access: .bearer)

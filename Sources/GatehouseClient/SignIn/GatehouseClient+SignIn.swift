@@ -37,7 +37,9 @@ extension GatehouseClient {
         public let flow: Flow
     }
 
-    /// The ways to sign in that the application offers.
+    /// Lists the ways to sign in that the application offers.
+    /// - Returns: The providers, for a page that shows a button for each.
+    /// - Throws: `refused` with `UNKNOWN_APPLICATION`, or another failure.
     public func providers() async throws(GatehouseError) -> [Provider] {
         struct List: Decodable { let providers: [Provider] }
         return try await value(of: .get("auth", "providers", access: .open), as: List.self).providers

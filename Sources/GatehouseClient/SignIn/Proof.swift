@@ -33,7 +33,12 @@ extension GatehouseClient.Proof {
     /// A new guest; it can only sign in.
     public static var anonymous: Self { Self(["auth", "anonymous"], provider: "anonymous", names: false, [:]) }
 
-    /// An e-mail address and its password; `provider` is the name of the provider for linking.
+    /// An e-mail address and its password.
+    /// - Parameters:
+    ///   - email: The address.
+    ///   - password: The password.
+    ///   - provider: The provider's name, for linking and re-authentication.
+    /// - Returns: The proof.
     public static func password(email: String, password: String, provider: String = "email") -> Self {
         Self(
             ["auth", "login"], provider: provider, names: false,
@@ -41,6 +46,10 @@ extension GatehouseClient.Proof {
     }
 
     /// The code that was sent to an address or a phone number.
+    /// - Parameters:
+    ///   - code: What the person has read there.
+    ///   - sent: What `sendCode` returned.
+    /// - Returns: The proof, which allows five attempts.
     public static func code(_ code: String, of sent: GatehouseClient.SentCode) -> Self {
         var proof = Self(
             ["auth", sent.kind, "otp", "verify"], provider: sent.provider ?? sent.kind, names: sent.provider != nil,
@@ -49,7 +58,16 @@ extension GatehouseClient.Proof {
         return proof
     }
 
-    /// What Sign in with Apple gave the app; `nonce` is the raw value, of which Apple got the SHA-256.
+    /// What Sign in with Apple gave the app.
+    /// - Parameters:
+    ///   - identityToken: The identity token, a JWT.
+    ///   - authorizationCode: With it the server can revoke Apple's grant when the account is erased.
+    ///   - givenName: The given name, which Apple tells at the first sign-in only.
+    ///   - familyName: The family name, likewise.
+    ///   - email: The address, likewise; the server trusts only that in the token.
+    ///   - nonce: The raw value, of which Apple got the SHA-256; see `AppleNonce`.
+    ///   - provider: The provider's name, if several of the kind are configured.
+    /// - Returns: The proof, which works once.
     public static func apple(
         identityToken: String, authorizationCode: String? = nil, givenName: String? = nil, familyName: String? = nil,
         email: String? = nil, nonce: String? = nil, provider: String? = nil
@@ -65,18 +83,32 @@ extension GatehouseClient.Proof {
     }
 
     /// A token that the app's own server has signed.
+    /// - Parameters:
+    ///   - token: The token, a JWT.
+    ///   - provider: The provider's name, if several of the kind are configured.
+    /// - Returns: The proof, which works once.
     public static func customToken(_ token: String, provider: String? = nil) -> Self {
         Self(["auth", "custom"], provider: provider ?? "custom", names: provider != nil, ["token": .string(token)])
     }
 
     /// The assertion of a mobile network; without one, a gateway of the network states the number.
+    /// - Parameters:
+    ///   - assertion: The operator's signed assertion, a JWT.
+    ///   - provider: The provider's name, if several of the kind are configured.
+    /// - Returns: The proof.
     public static func mobileNetwork(assertion: String? = nil, provider: String? = nil) -> Self {
         Self(
             ["auth", "mobile-network"], provider: provider ?? "mobile-network", names: provider != nil,
             ["assertion": assertion.map { .string($0) }])
     }
 
-    /// The ID token that a provider's own SDK gave the app; `nonce` is the raw value.
+    /// The ID token that a provider's own SDK gave the app.
+    /// - Parameters:
+    ///   - idToken: The ID token, a JWT (OpenID Connect Core, 2).
+    ///   - provider: The provider's name.
+    ///   - nonce: The raw value; the token contains it or its SHA-256.
+    ///   - accessToken: The access token of the same answer, where the provider needs it.
+    /// - Returns: The proof.
     public static func idToken(
         _ idToken: String, provider: String, nonce: String? = nil, accessToken: String? = nil
     ) -> Self {
@@ -100,7 +132,12 @@ extension GatehouseClient.Proof {
         return proof
     }
 
-    /// A proof of a provider that this library does not know, with the body of its sign-in route.
+    /// A proof of a provider that this library does not know.
+    /// - Parameters:
+    ///   - path: The segments of the sign-in's path below the API: `["auth", "acme"]`.
+    ///   - provider: The provider's name.
+    ///   - body: The body of the sign-in.
+    /// - Returns: The proof.
     public static func other(path: [String], provider: String, body: [String: GatehouseClient.JSON]) -> Self {
         Self(path, provider: provider, names: false, body)
     }

@@ -26,7 +26,13 @@ extension GatehouseClient {
         try await sendCode("email", to: email, for: purpose, provider: provider)
     }
 
-    /// Sends a code to a phone number (E.164), whether an account has it or not; otherwise as for an e-mail address.
+    /// Sends a code to a phone number, whether an account has it or not.
+    /// - Parameters:
+    ///   - phone: The number (E.164).
+    ///   - purpose: For linking or re-authentication only the session that requests the code can answer it.
+    ///   - provider: The provider's name, if several of the kind are configured.
+    /// - Returns: What the code is answered with.
+    /// - Throws: `refused`, for example for a country that the application excludes, or another failure.
     public func sendCode(
         toPhone phone: String, for purpose: Purpose = .signIn, provider: String? = nil
     ) async throws(GatehouseError) -> SentCode {

@@ -30,6 +30,9 @@ public final class WCWebcom: Sendable {
     }
 
     /// Creates a reference over a client, whose options may name another storage.
+    /// - Parameters:
+    ///   - client: The client.
+    ///   - usesLegacyCodes: Whether errors have the codes of versions up to 1.3.2.
     public init(client: GatehouseClient, usesLegacyCodes: Bool = false) {
         self.client = client
         self.usesLegacyCodes = usesLegacyCodes
@@ -37,7 +40,11 @@ public final class WCWebcom: Sendable {
 
     /// Signs in with an e-mail address and a password.
     ///
-    /// Without `rememberMe` the session is kept in memory only.
+    /// - Parameters:
+    ///   - mail: The address.
+    ///   - password: The password.
+    ///   - remember: `false` keeps the session in memory only, and asks the server for a short one.
+    ///   - onComplete: Called once, with an error or with who is signed in.
     public func auth(
         withMail mail: String, andPassword password: String, andRememberMe remember: Bool,
         onComplete: @escaping OnAuth
@@ -57,6 +64,7 @@ public final class WCWebcom: Sendable {
     }
 
     /// Signs out; that the server cannot be told is no error, because the session is forgotten here.
+    /// - Parameter callback: Called once, always without an error.
     public func logout(callback: @escaping @MainActor (_ error: NSError?) -> Void) {
         Task {
             // What fails is that the server ends the session at once; without its refresh token it expires.
