@@ -47,7 +47,7 @@ lint:
 format:
 	swift format --in-place --recursive --parallel $(SOURCES)
 
-# DocC pages of the libraries for authors of providers, in .build/docs.
+# DocC pages of the libraries for apps and for authors of providers, in .build/docs.
 docs: build
 	deploy/check-docs
 
