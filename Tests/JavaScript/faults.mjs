@@ -1,7 +1,7 @@
 // What the client does when the network, the server, the clock or the storage fails, against a real server.
 import {
-  Gatehouse, Proof, Webcom, assert, client, clock, expectDiscreet, expectNoLeak, memoryStorage, password, refusal,
-  registered, send, server,
+  Gatehouse, Proof, Webcom, assert, client, clock, defaults, expectDiscreet, expectNoLeak, memoryStorage, password,
+  refusal, registered, send, server,
 } from "./support.mjs";
 
 const HOUR = 3_600_000;
@@ -191,6 +191,33 @@ const late = (milliseconds) => async (url, call) => {
   assert.equal((await app.user()).id, next.session.user.id);
 }
 
+// An answer that arrives after a sign-out opens nothing, and a sign-out without a network is one here.
+{
+  const storage = memoryStorage(), key = `gatehouse:${server}/api/v1`;
+  const { app, heard, fault } = await guest({ storage });
+  clock.shift += HOUR;
+  const answers = [];
+  fault("/refresh", async (url, call) => {
+    answers.push(await send(url, call));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return answers[0].clone();
+  });
+  const former = refusal(app.user(), "SIGNED_OUT");
+  while (!answers.length) await settled();
+  await app.signOut();
+  await former;
+  assert(app.session === null && storage.getItem(key) === undefined && heard.at(-1) === "signedOut signedOut");
+  const body = JSON.stringify({ refreshToken: (await answers[0].json()).refreshToken });
+  const again = { method: "POST", headers: { "Content-Type": "application/json" }, body };
+  assert.equal((await send(`${server}/api/v1/auth/refresh`, again)).status, 401);
+
+  await app.signIn(Proof.anonymous());
+  assert(storage.getItem(key));
+  fault("/logout", down, 3);
+  await refusal(app.signOut(), "NETWORK_ERROR");
+  assert(app.session === null && storage.getItem(key) === undefined);
+}
+
 // Old apps: names, codes and URLs of the Webcom library.
 {
   const { email } = await registered();
@@ -215,7 +242,7 @@ const late = (milliseconds) => async (url, call) => {
   assert.throws(() => new Webcom(name), /setBaseUrl/);
   Webcom.setBaseUrl(server);
   assert(new Webcom(name));
-  assert.equal(globalThis.Webcom, Webcom);
+  assert(globalThis.Webcom === Webcom && defaults.webcom === Webcom && defaults.gatehouse === Gatehouse);
 }
 
 assert.throws(() => new Gatehouse(), TypeError);

@@ -5,8 +5,10 @@ import { inspect } from "node:util";
 const [, , folder, server, host] = process.argv;
 
 export { assert, host, server };
-export const { Gatehouse, GatehouseError, Proof, memoryStorage } = await import(`${folder}/gatehouse.js`);
-export const { Webcom } = await import(`${folder}/webcom-auth.js`);
+export const { Gatehouse, GatehouseError, Proof, memoryStorage, default: gatehouse } =
+  await import(`${folder}/gatehouse.js`);
+export const { Webcom, default: webcom } = await import(`${folder}/webcom-auth.js`);
+export const defaults = { gatehouse, webcom };
 
 /** Everything secret that a server has sent, and every URL that was called. */
 const secrets = new Set(), urls = [];

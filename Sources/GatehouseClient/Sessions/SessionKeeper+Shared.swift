@@ -1,4 +1,14 @@
 extension SessionKeeper {
+    /// Whether another process that shares the storage has signed another person in there.
+    ///
+    /// That session is not this one's to remove; the next call reads it.
+    var storageHoldsAnotherPerson: Bool {
+        guard case .signedIn(let held) = state, held.isRemembered, let data = try? storage.load(),
+            let stored = try? StoredSession(data)
+        else { return false }
+        return stored.session.uid != held.session.uid
+    }
+
     private final class Weak: Sendable {
         // `weak let` needs a later language version on Apple's platforms; the lock guards the variable.
         private struct Box: @unchecked Sendable { weak var keeper: SessionKeeper? }

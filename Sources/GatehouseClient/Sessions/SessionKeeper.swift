@@ -6,7 +6,7 @@ actor SessionKeeper {
     private static let patience = Duration.seconds(5)
 
     private let server: Server
-    private let storage: any GatehouseClient.Storage
+    let storage: any GatehouseClient.Storage
     private let renewsByItself: Bool
     let listeners = Listeners()
     /// The current access token, for code that cannot wait.
@@ -198,12 +198,13 @@ actor SessionKeeper {
     }
 
     private func forget(_ reason: GatehouseClient.SignOutReason) {
-        state = .signedOut
+        let isForeign = storageHoldsAnotherPerson
+        state = isForeign ? .unread : .signedOut
         signIn += 1
         refreshing = nil
         timer?.cancel()
         current.withLock { $0 = nil }
-        store()
+        if !isForeign { store() }
         listeners.report(.signedOut(reason))
     }
 

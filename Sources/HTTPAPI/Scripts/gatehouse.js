@@ -809,7 +809,11 @@ export class Gatehouse {
   async redirect(provider, options = {}) {
     const { redirectUri = location.origin + location.pathname, onConflict } = options;
     const flow = await this.beginRedirect(provider, { ...options, redirectUri });
-    sessionStorage.setItem(flowKey(flow.state), JSON.stringify({ base: this.#server.base, flow, onConflict }));
+    try {
+      sessionStorage.setItem(flowKey(flow.state), JSON.stringify({ base: this.#server.base, flow, onConflict }));
+    } catch {
+      throw new GatehouseError("STORAGE_ERROR", "The browser stores nothing");
+    }
     location.assign(flow.url);
     return new Promise(() => {});
   }
@@ -817,7 +821,9 @@ export class Gatehouse {
   /** Ends the flow that has led to this page, if one has; closes a popup. @returns {Promise<SignedIn | null>} */
   async completeRedirect() {
     const address = location.href, here = new URL(address), state = here.searchParams.get("state") ?? "";
-    const text = sessionStorage.getItem(flowKey(state)), { base, flow, onConflict } = JSON.parse(text ?? "{}");
+    let text;
+    try { text = sessionStorage.getItem(flowKey(state)); } catch { /* Forbidden. */ }
+    const { base, flow, onConflict } = JSON.parse(text ?? "{}");
     if (flow ? base !== this.#server.base : !state.startsWith(POPUP)) return null;
     // The code leaves the address bar and the history.
     for (const name of ["code", "state", "error", "error_description"]) here.searchParams.delete(name);

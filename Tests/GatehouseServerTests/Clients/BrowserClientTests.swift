@@ -128,6 +128,15 @@ struct BrowserClientTests {
             #expect(
                 try await browser.evaluate(full)
                     == #"[true,0,1,"storageFailed","signedIn","refreshed","stored"]"#)
+            // A flow that the tab cannot note begins none, and a page without a flow does not mind.
+            let forbidden = """
+                (async () => {
+                    const code = (promise) => promise.then(value => value, error => error.code);
+                    Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no') } });
+                    return JSON.stringify([await code(app.redirect('corp')), await code(app.completeRedirect())]);
+                })()
+                """
+            #expect(try await browser.evaluate(forbidden) == #"["STORAGE_ERROR",null]"#)
             let network: JSONValue = ["latency": 0, "downloadThroughput": -1, "uploadThroughput": -1]
             func set(offline: Bool) async throws {
                 var conditions = network.object ?? [:]

@@ -108,6 +108,20 @@ struct SwiftRefreshTests {
         }
     }
 
+    @Test func `an answer that arrives after a sign-out opens nothing`() async throws {
+        try await Self.with(Self.expired) { server, app in
+            app.transport.next("/auth/refresh", .late(.milliseconds(500)))
+            let call = Task { try await app.client.user() }
+            try await eventually("the refresh is under way") { app.transport.count("/auth/refresh") == 1 }
+            try await app.client.signOut()
+            let failure = await #expect(throws: GatehouseError.self) { try await call.value }
+            #expect(failure?.code == .signedOut)
+            let session = try await app.client.session
+            #expect(session == nil && app.storage.isEmpty)
+            #expect(try await server.count("SELECT count(*) FROM sessions WHERE ended_at IS NULL") == 0)
+        }
+    }
+
     /// The device's clock is an hour wrong if all times of the server are: the library reads neither them nor its own.
     @Test(arguments: [-3600, 3600])
     func `a clock that is wrong by an hour neither expires a token nor keeps one`(seconds: Int) async throws {

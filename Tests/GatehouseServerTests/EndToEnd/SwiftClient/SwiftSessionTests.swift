@@ -76,6 +76,21 @@ struct SwiftSessionTests {
         }
     }
 
+    @Test func `a session that ends does not take another process's person with it`() async throws {
+        try await with { server, api, person, app in
+            let other = try SwiftApp(server, storage: app.storage)
+            let guest = try await other.client.signIn(.anonymous).session
+            let access = try await api.login(person.email)["accessToken"].string
+            let others = try await api.post("/auth/logout", ["scope": "others"], bearer: access)
+            #expect(others.status == 204)
+            let ended = await #expect(throws: GatehouseError.self) { try await app.client.user() }
+            #expect(ended?.code == .invalidRefreshToken && !app.storage.isEmpty)
+            try await app.changes.wait(for: "ended INVALID_REFRESH_TOKEN")
+            let next = try await app.client.session
+            #expect(next?.uid == guest.uid, "the session that is stored now")
+        }
+    }
+
     @Test func `a session that is not remembered is never stored`() async throws {
         try await with { server, api, person, app in
             try await app.client.signIn(
