@@ -100,7 +100,7 @@ struct BrowserClientTests {
 
             #expect(try await browser.evaluate("app.signOut().then(() => app.session === null)") == true)
             try await Self.openPopup(in: browser, options)
-            #expect(try await browser.evaluate("popped === app.session.user.id") == true)
+            #expect(try await browser.evaluate("popped.then(id => id === app.session.user.id)") == true)
             #expect(try await browser.evaluate("\(stored) === 0 && \(left) <= 12 * 3600") == true)
             #expect(app.hints == ["MSISDN:33612345678", "MSISDN:33612345678"])
             let requests = browser.traffic.requests.map(\.url).filter { $0.hasPrefix(server.url) }
