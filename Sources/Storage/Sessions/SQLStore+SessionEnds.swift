@@ -132,8 +132,11 @@ extension SQLStore: SessionEndStore {
             _ = try await end(selection, of: uid, because: reason, application: application)
             return
         }
-        try await write(Self.endSessions, binds(selection, of: uid, because: reason, application: application)) {
-            _ = try noteEnded($0, application: application)
+        let first = binds(selection, of: uid, because: reason, application: application)
+        try await write(Self.endSessions, first) { rows in
+            let ended = try noteEnded(rows, application: application)
+            guard case .one = selection else { return }
+            try await endThose(under: ended, because: reason, application: application)
         }
     }
 
@@ -145,9 +148,9 @@ extension SQLStore: SessionEndStore {
 
     /// Ends sessions, and returns how many.
     ///
-    /// In a transaction that locks the account first, one statement is enough. Otherwise another session may have been
-    /// opened that ends with one of these, while the statement waited for a lock. The statement does not see that
-    /// session, so further ones look for it; by then, none can be opened any more.
+    /// While the statement waits for a lock, another session may be opened that ends with one of these. The statement
+    /// does not see that session, so further ones look for it; by then, none can be opened any more. One statement is
+    /// enough in a transaction that ends several sessions, because it has locked the account first.
     private func end(
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
     ) async throws -> Int {

@@ -142,19 +142,66 @@ struct NativeSignInTests {
         try await TestServer.with(application: RelyingParty.instances()) { server in
             let web = RelyingParty(server)
             let ada = try await web.api.register(at: server)
-            for _ in 0..<12 {
-                let app = try await app(server, of: ada)
-                let secret = try await app.nativeSecret()
-                let token = try await app.credentials("openid")["access_token"].string ?? ""
-                async let ended = app.post("/oauth/revoke", ["token": token])
-                async let opened = web.api.send(.GET, "/account", headers: ["cookie": "css=\(secret)"])
-                _ = (try await ended, try await opened)
-                let live = try await server.count(
-                    "SELECT count(*) FROM sessions WHERE kind = 'browser' AND is_borrowed AND ended_at IS NULL")
-                #expect(live == 0)
+            let ends: [@Sendable (RelyingParty, APIClient.Answer) async throws -> Int] = [
+                { app, _ in
+                    let token = try await app.credentials("openid")["access_token"].string ?? ""
+                    return try await app.post("/oauth/revoke", ["token": token]).status
+                },
+                { app, registration in try await app.manage(.DELETE, registration).status },
+            ]
+            for (number, end) in ends.enumerated() {
+                for _ in 0..<20 {
+                    let (app, registration) = try await web.install()
+                    _ = try await app.bind(to: ada)
+                    let asked = try await browser(app, server)
+                    async let ended = end(app, registration)
+                    async let opened = openAccount(in: asked)
+                    var after = try await opened
+                    #expect(try await (200..<300).contains(ended), "\(number)")
+                    #expect(try await after.begin(web).step == "signin", "\(number)")
+                    #expect(try await server.count(Self.lent) == 0, "\(number)")
+                }
             }
         }
     }
+
+    private func openAccount(in browser: PageBrowser) async throws -> PageBrowser {
+        var browser = browser
+        _ = try await browser.open("/account")
+        return browser
+    }
+
+    private static let lent: StaticString =
+        "SELECT count(*) FROM sessions WHERE kind = 'browser' AND is_borrowed AND ended_at IS NULL"
+
+    @Test func `a removal of the app waits for a secret that is being used, and ends what it opens`() async throws {
+        try await TestServer.with(application: RelyingParty.instances()) { server in
+            let web = RelyingParty(server)
+            let (ada, ben) = (try await web.api.register(at: server), try await web.api.register(at: server))
+            let (app, registration) = try await web.install()
+            _ = try await app.bind(to: ada)
+            var asked = try await browser(app, server)
+            asked.cookies["gatehouse-sso-demo"] = String(try await web.browser(of: ben).dropFirst(19))
+            // The use of the secret moves the browser's other session to the new cookie, and waits for it.
+            let (opened, removed) = try await server.backend.database.transaction { [asked] transaction in
+                _ = try await transaction.execute(Self.lockSession, .uuid(UUID(uuidString: ben.uid)))
+                let opened = Task { try await openAccount(in: asked) }
+                try await server.awaitBlocked(1)
+                let removed = Task { try await app.manage(.DELETE, registration) }
+                try await server.awaitBlocked(2)
+                return (opened, removed)
+            }
+            var after = try await opened.value
+            #expect(try await removed.value.status == 204)
+            #expect(try await server.count("SELECT count(*) FROM audit_events WHERE event = 'native.used'") == 1)
+            let page = try await after.open("/account")
+            #expect(page.step == "account" && page.text.contains(ben.email), "\(page.text)")
+            #expect(try await server.count(Self.lent) == 0)
+        }
+    }
+
+    private static let lockSession = Statement(
+        .write, "SELECT FROM sessions WHERE application_id = 1 AND uid = $1 AND kind = 'browser' FOR UPDATE")
 
     // MARK: - Borrowed sessions
 
