@@ -90,10 +90,15 @@ extension SQLStore: DeviceStore {
     /// It locks the device, then the account, then the session that has allowed the device. All of them, and the consent
     /// to a third-party client, must still be what they were. Of several polls at the same time, one is the first, and
     /// the others, which wait for it, come too early.
+    ///
+    /// A poll that waits for the person's answer cannot see the consent that is stored with it. Such a device is still
+    /// pending, and the next poll gets the answer.
     private static let pollDevice = Statement(
         .write,
         """
-        WITH device AS MATERIALIZED (
+        WITH seen AS MATERIALIZED (
+            SELECT state FROM handoffs WHERE application_id = $1 AND hash = $2
+        ), device AS MATERIALIZED (
             SELECT uid, session_id, state, scopes, resources, poll_interval, poll_interval + $10::interval AS slower,
                    coalesce(polled_at > now() - poll_interval, false) AS is_early, expires_at <= now() AS is_late,
                    'offline_access' = ANY (scopes) AND 'offline_access' = ANY ($14) AS is_offline
@@ -104,6 +109,7 @@ extension SQLStore: DeviceStore {
             SELECT uid, audit_key FROM accounts
              WHERE application_id = $1
                AND uid = (SELECT uid FROM device WHERE state = 'confirmed' AND NOT is_early AND NOT is_late)
+               AND (SELECT state FROM seen) = 'confirmed'
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                FOR SHARE
         ), person AS MATERIALIZED (
@@ -157,13 +163,15 @@ extension SQLStore: DeviceStore {
                    jsonb_build_object('kind', 'client', 'client', $3::text)
               FROM account, opened
         )
-        SELECT device.state, device.is_early, device.is_late, granted.scopes, granted.resources, granted.is_borrowed,
-               opened.id, granted.uid, granted.authenticated_at, opened.expires_at, opened.generation, granted.methods, granted.provider,
+        SELECT CASE WHEN seen.state = 'waiting' THEN seen.state ELSE device.state END, device.is_early, device.is_late,
+               granted.scopes, granted.resources, granted.is_borrowed, opened.id, granted.uid,
+               granted.authenticated_at, opened.expires_at, opened.generation, granted.methods, granted.provider,
                granted.provider_uid,
         """, firstAddresses,
         """
                , granted.profile::text, granted.scopes, granted.resources, '{}'::text[], granted.is_guest
           FROM device
+          JOIN seen ON true
           LEFT JOIN granted ON true
           LEFT JOIN opened ON true
           LEFT JOIN accounts a ON a.application_id = $1 AND a.uid = granted.uid

@@ -89,6 +89,57 @@ struct DeviceRaceTests {
         }
     }
 
+    @Test(arguments: ["tv", "radio"])
+    func `a poll that waits for the answer is told to wait, and the next one gets the tokens`(
+        client: String
+    ) async throws {
+        try await TestServer.with(application: Device.configuration) { server in
+            let ada = try await APIClient(server).register(at: server)
+            let device = try await Device(server, client: client)
+            var browser = PageBrowser(server)
+            let page = try await browser.confirm(device, as: ada)
+            let (allowed, polled) = try await server.backend.database.transaction { [browser] transaction in
+                _ = try await transaction.execute(Self.lockAccount, .uuid(UUID(uuidString: ada.uid)))
+                // It has changed the device, and waits for the account.
+                let allowed = Task {
+                    var tab = browser
+                    return try await tab.submit("allow", of: page)
+                }
+                try await server.awaitBlocked(1)
+                let polled = Task { try await device.poll() }
+                try await server.awaitBlocked(2)
+                return (allowed, polled)
+            }
+            #expect(try await allowed.value.step == "done")
+            let early = try await polled.value
+            #expect(early.isOAuthError(400, "authorization_pending"), "\(early.text)")
+            let answer = try await device.pollInTime()
+            #expect(answer.status == 200, "\(answer.text)")
+        }
+    }
+
+    private static let lockAccount = Statement(
+        .write, "SELECT FROM accounts WHERE application_id = 1 AND uid = $1 FOR NO KEY UPDATE")
+
+    @Test func `twenty polls that race with the answer wait or get the tokens`() async throws {
+        try await TestServer.with(application: Device.configuration) { server in
+            let ada = try await APIClient(server).register(at: server)
+            for _ in 0..<20 {
+                let device = try await Device(server, client: "radio")
+                var browser = PageBrowser(server)
+                let page = try await browser.confirm(device, as: ada)
+                async let polled = device.poll()
+                #expect(try await browser.submit("allow", of: page).step == "done")
+                let first = try await polled
+                let isAnswered = first.status == 200
+                #expect(isAnswered || first.isOAuthError(400, "authorization_pending"), "\(first.text)")
+                let second = try await device.pollInTime()
+                #expect(isAnswered ? second.isOAuthError(400, "invalid_grant") : second.status == 200)
+                try await server.execute("DELETE FROM consents")
+            }
+        }
+    }
+
     private func expectAnswers(_ count: Int, at server: TestServer) async throws {
         let audited = try await server.count(
             "SELECT count(*) FROM audit_events WHERE event IN ('device.approved', 'device.denied')")
