@@ -7,12 +7,13 @@ import Testing
 /// What a phone is answered, by the state of the code and by whose it is.
 struct QRCodeRulesTests {
     private func reading(
-        _ state: HandoffState, ofAccount: Bool = true, ofSession: Bool = true, changed: Bool = false
+        _ state: HandoffState, ofAccount: Bool = true, ofSession: Bool = true, isShown: Bool = false,
+        changed: Bool = false
     ) -> QRCodeReading {
         .found(
             FoundQRCode(
                 request: [], state: state, isOfAccount: ofAccount, isOfSession: ofSession, number: 42,
-                isNumberShown: false, clientID: "web", issuer: "https://id.example",
+                isNumberShown: isShown, clientID: "web", issuer: "https://id.example",
                 requester: HandoffRequester(Client(device: nil, address: "192.0.2.1")), expiresAt: .now,
                 isChanged: changed))
     }
@@ -40,8 +41,8 @@ struct QRCodeRulesTests {
             (.expired, false, .qrExpired),
         ] as [(HandoffState, Bool, AccountsError?)])
     func `a look`(state: HandoffState, isChanged: Bool, error: AccountsError?) {
-        expect(error) { try reading(state, changed: isChanged).seen() }
-        expect(error) { try reading(state, ofSession: false, changed: isChanged).seen() }
+        expect(error) { try reading(state, changed: isChanged).seen(showingNumber: false) }
+        expect(error) { try reading(state, ofSession: false, changed: isChanged).seen(showingNumber: false) }
     }
 
     @Test(
@@ -51,21 +52,29 @@ struct QRCodeRulesTests {
             (.used, true, .qrCompleted), (.expired, true, .qrExpired),
         ] as [(HandoffState, Bool, AccountsError)])
     func `an answer`(state: HandoffState, isOfSession: Bool, error: AccountsError) {
-        expect(error) { try reading(state, ofSession: isOfSession).answered() }
-        expect(nil) { try reading(.scanned, changed: true).answered() }
+        expect(error) { try reading(state, ofSession: isOfSession).answered(by: .confirm(number: 42)) }
+        expect(nil) { try reading(.scanned, changed: true).answered(by: .confirm(number: 42)) }
+    }
+
+    @Test func `a number that must be typed is neither shown nor left out`() {
+        expect(.qrNotFound) { try reading(.scanned).seen(showingNumber: true) }
+        expect(.qrNotFound) { try reading(.scanned).answered(by: .confirm(number: nil)) }
+        expect(Self.repeated) { try reading(.scanned).answered(by: .refuse(.mistake)) }
+        expect(nil) { try reading(.scanned, isShown: true).seen(showingNumber: true) }
+        expect(Self.repeated) { try reading(.scanned, isShown: true).answered(by: .confirm(number: nil)) }
     }
 
     @Test(arguments: HandoffState.allCases)
     func `another account learns nothing, whatever the state`(state: HandoffState) {
-        expect(.qrNotFound) { try reading(state, ofAccount: false).seen() }
-        expect(.qrNotFound) { try reading(state, ofAccount: false).answered() }
+        expect(.qrNotFound) { try reading(state, ofAccount: false).seen(showingNumber: false) }
+        expect(.qrNotFound) { try reading(state, ofAccount: false).answered(by: .confirm(number: 42)) }
     }
 
     @Test func `an unknown code and a session that may not answer`() {
-        expect(.qrNotFound) { try QRCodeReading.unknown.seen() }
-        expect(.qrNotFound) { try QRCodeReading.unknown.answered() }
-        expect(.invalidToken) { try QRCodeReading.refusedCaller.seen() }
-        expect(.invalidToken) { try QRCodeReading.refusedCaller.answered() }
+        expect(.qrNotFound) { try QRCodeReading.unknown.seen(showingNumber: false) }
+        expect(.qrNotFound) { try QRCodeReading.unknown.answered(by: .confirm(number: 42)) }
+        expect(.invalidToken) { try QRCodeReading.refusedCaller.seen(showingNumber: false) }
+        expect(.invalidToken) { try QRCodeReading.refusedCaller.answered(by: .confirm(number: 42)) }
     }
 
     @Test func `a code is a random UUID of version 4, in either case`() throws {

@@ -63,9 +63,14 @@ package enum QRRefusal: String, Sendable, SentChoice {
 
 /// What a person answers on the phone.
 package enum QRAnswer: Sendable {
-    /// The number is not compared if the person has done that.
+    /// Without a number the person has compared it, which counts only for an app that has shown it.
     case confirm(number: Int?)
     case refuse(QRRefusal)
+
+    /// Whether the answer lacks the number that the person must type.
+    func lacksNumber(of code: FoundQRCode) -> Bool {
+        if case .confirm(number: nil) = self { !code.isNumberShown } else { false }
+    }
 }
 
 /// What a phone's call has found.
@@ -101,12 +106,12 @@ package protocol QRCodeStore: AccountLocks, AuditTrail, MessageOutbox, OwnerCont
 
     /// Ties a code to the first session that looks at it, with a number that its page shows from then on.
     ///
-    /// `isShown` is whether the phone's app shows the number, too.
+    /// `isShown` is whether the phone's app shows the number, too; if it does not, the person must type it.
     func lookAtQRCode(
         _ hash: [UInt8], by session: UUID, of uid: UUID, number: Int, isShown: Bool, application: Application.ID
     ) async throws -> QRCodeReading
 
-    /// Answers a code that the session has looked at; a wrong number refuses it.
+    /// Answers a code that the session has looked at; a wrong number refuses it, a missing one changes nothing.
     func answerQRCode(
         _ hash: [UInt8], with answer: QRAnswer, by session: UUID, of uid: UUID, application: Application.ID
     ) async throws -> QRCodeReading

@@ -66,7 +66,7 @@ package struct QRSignIn: Sendable {
                 let found = try await store.lookAtQRCode(
                     code.hash, by: principal.sessionID, of: principal.uid, number: number,
                     isShown: scanner.showsNumber, application: principal.application.id
-                ).seen()
+                ).seen(showingNumber: scanner.showsNumber)
                 if found.isChanged { try await store.announce(found, application: principal.application.id) }
                 return found
             }
@@ -111,7 +111,7 @@ package struct QRSignIn: Sendable {
             try await store.transaction { store in
                 let found = try await store.answerQRCode(
                     code.hash, with: answer, by: principal.sessionID, of: principal.uid, application: application
-                ).answered()
+                ).answered(by: answer)
                 try await store.announce(found, application: application)
                 try await store.record(entry(for: answer, to: found, by: principal), application: application)
                 return found
@@ -196,12 +196,13 @@ extension Issuer {
 // MARK: - Decisions
 
 extension QRCodeReading {
-    /// The code, if the session may see it.
+    /// The code, if the session may see it; an app that shows the number sees no code whose number must be typed.
     /// - Throws: `StoreConflict` if another call has changed the code at the same time.
-    func seen() throws -> FoundQRCode {
+    func seen(showingNumber isShown: Bool) throws -> FoundQRCode {
         let found = try code()
         switch found.state {
         case .waiting where !found.isChanged: throw StoreConflict()
+        case .scanned where isShown && !found.isNumberShown: throw AccountsError.qrNotFound
         case .waiting, .scanned: return found
         case .confirmed, .refused, .used: throw AccountsError.qrCompleted
         case .expired: throw AccountsError.qrExpired
@@ -209,13 +210,13 @@ extension QRCodeReading {
     }
 
     /// The code, if the session has answered it.
-    func answered() throws -> FoundQRCode {
+    func answered(by answer: QRAnswer) throws -> FoundQRCode {
         let found = try code()
         if found.isChanged { return found }
         switch found.state {
         // No phone has looked at it, or another session of the account has.
         case .waiting: throw AccountsError.qrNotFound
-        case .scanned where !found.isOfSession: throw AccountsError.qrNotFound
+        case .scanned where !found.isOfSession || answer.lacksNumber(of: found): throw AccountsError.qrNotFound
         case .scanned: throw StoreConflict()
         case .confirmed, .refused, .used: throw AccountsError.qrCompleted
         case .expired: throw AccountsError.qrExpired

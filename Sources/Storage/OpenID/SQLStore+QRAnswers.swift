@@ -58,6 +58,8 @@ extension SQLStore {
     }
 
     /// `$5` is whether the answer is a confirmation, `$6` whether `$7` must be the number.
+    ///
+    /// A confirmation without a number changes only a code whose number the app has shown.
     private static let answerQRCode = Statement(
         .write, scannedCode,
         """
@@ -68,6 +70,7 @@ extension SQLStore {
               FROM scanner, (SELECT now() AS now, now() + interval '60 seconds' AS later) AS clock
              WHERE h.application_id = $1 AND h.hash = $2 AND h.kind = 'qr' AND h.state = 'scanned'
                AND h.session_id = scanner.id AND h.expires_at > clock.now AND EXISTS (SELECT 1 FROM code WHERE is_open)
+               AND ($6 OR h.is_shown OR NOT $5)
             RETURNING h.number, h.is_shown, h.expires_at
         )
         """, foundCode)

@@ -223,6 +223,30 @@ struct BlitzQRTests {
         }
     }
 
+    @Test func `a number that the person must type cannot be left out at the other path`() async throws {
+        try await with { scene in
+            let phone = QRPhone(scene.app.api, scene.token)
+            #expect(try await phone.look(scene.code).status == 200)
+            for (call, answer) in [
+                ("getting", try await scene.app.look(at: scene.code, scene.token)),
+                ("confirming", try await scene.app.answer(scene.code, .confirm, scene.token)),
+            ] {
+                let text =
+                    #"{"params":{},"desc":"Error while \#(call) QR authentication session","error":"qr_session_not_found"}"#
+                Self.expect(answer, 404, text)
+            }
+            let page = try await scene.desktop.open(scene.page.path)
+            #expect(page.state == "scanned", "\(page.text)")
+            let number = try #require(page.number)
+            #expect(try await phone.confirm(scene.code, .integer(Int64(number))).status == 204)
+
+            try await scene.showAgain()
+            #expect(try await phone.look(scene.code).status == 200)
+            let refusal = BlitzApp.Decision.refuse(cause: "unauthorized", comment: nil)
+            #expect(try await scene.app.answer(scene.code, refusal, scene.token).status == 204)
+        }
+    }
+
     // MARK: - Races
 
     @Test func `of twenty answers at once one counts`() async throws {
