@@ -30,11 +30,15 @@ struct NextStepTests {
     ///
     /// `unreadable` is a login hint that is no address.
     enum Hint: CaseIterable { case none, unreadable, requiresFirst, requiresOther, prefersFirst, prefersOther }
-    enum ClientCase: CaseIterable { case firstParty, thirdParty, guests, native, nativeWithoutConfirm }
+    ///
+    /// `foreign` is an installation of an app on which somebody else has signed in.
+    enum ClientCase: CaseIterable { case firstParty, thirdParty, guests, native, nativeWithoutConfirm, foreign }
     /// In all but the first, the person has chosen the first session.
     ///
     /// What names another session happened to that before. In the last, the person asked to sign in with another account.
-    enum ProgressCase: CaseIterable { case none, chosen, proven, consented, provenOther, consentedOther, wantsOther }
+    enum ProgressCase: CaseIterable {
+        case none, chosen, proven, confirmed, consented, provenOther, confirmedOther, consentedOther, wantsOther
+    }
 
     static let sessionLists: [[SessionCase]] =
         [[]] + SessionCase.allCases.map { [$0] } + [[.plain, .usedBefore], [.consented, .plain]]
@@ -95,13 +99,17 @@ struct NextStepTests {
     }
 
     private static func situation(_ example: Case) -> RequestSituation {
-        let native = example.client == .native || example.client == .nativeWithoutConfirm
+        let native = [.native, .nativeWithoutConfirm, .foreign].contains(example.client)
         let uri = native ? "com.example.app:/cb" : "https://app.example/cb"
         var client = OAuthClient(id: "app", names: ["": "App"])
         client.redirectURIs = [try? ClientRedirectURI(uri)].compactMap { $0 }
         client.isFirstParty = example.client != .thirdParty
         client.allowsGuests = example.client == .guests
         client.asksToConfirm = example.client != .nativeWithoutConfirm
+        if example.client == .foreign {
+            client.origin = .instance(
+                ClientInstance(software: "CSI", deviceType: "ipad", deviceName: nil, account: id(8), session: id(8)))
+        }
         var request = ClientRequest(
             clientID: "app", returnAddress: ReturnAddress(redirectURI: uri), scopes: ["openid", "email"])
         request.prompts = Set([example.prompt].compactMap { $0 })
@@ -129,8 +137,10 @@ struct NextStepTests {
         switch example.progress {
         case .none, .chosen: break
         case .proven: situation.progress.proven = first
+        case .confirmed: situation.progress.confirmed = first
         case .consented: situation.progress.consented = first
         case .provenOther: situation.progress.proven = id(9)
+        case .confirmedOther: situation.progress.confirmed = id(9)
         case .consentedOther: situation.progress.consented = id(9)
         case .wantsOther: situation.progress.wantsOther = true
         }
@@ -210,6 +220,7 @@ private struct Rule: Sendable {
         Rule("new-password", silent: "interaction_required") { session(of: $0) == .mustChange },
         Rule("reauthenticate", silent: "interaction_required") { session(of: $0) == .mustChangeLate },
         Rule("confirm", silent: "interaction_required") { $0.client == .native && $0.progress == .none },
+        Rule("confirm", silent: "interaction_required") { $0.client == .foreign && $0.progress != .confirmed },
         Rule("consent", silent: "consent_required") {
             if $0.progress == .consented { return false }
             return $0.prompt == .consent || $0.client == .thirdParty && session(of: $0) != .consented

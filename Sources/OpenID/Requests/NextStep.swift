@@ -43,6 +43,8 @@ package struct RequestProgress: Sendable, Codable, Equatable {
     package var proven: UUID?
     /// Whether the person has typed or pressed something.
     package var hasActed = false
+    /// The session with whose account the person continues in the app.
+    package var confirmed: UUID?
     /// The session whose account has allowed the client what it asks for.
     package var consented: UUID?
     /// Whether the person wants to sign in with an account that is not among those of the browser.
@@ -154,9 +156,7 @@ package func nextStep(for situation: RequestSituation) -> NextStep {
     if candidate.needsNewPassword {
         return situation.ask(situation.isRecent(candidate) ? .newPassword : .reauthenticate, or: .interactionRequired)
     }
-    if client.isNative(redirectingTo: request.returnAddress.redirectURI), client.asksToConfirm, !progress.hasActed {
-        return situation.ask(.confirm, or: .interactionRequired)
-    }
+    if situation.needsConfirmation(of: candidate) { return situation.ask(.confirm, or: .interactionRequired) }
     if situation.needsConsent(of: candidate) { return situation.ask(.consent, or: .consentRequired) }
     return .finish(candidate)
 }
@@ -208,6 +208,17 @@ extension RequestSituation {
         if request.prompts.contains(.login) { return true }
         guard let maxAge = request.maxAge else { return false }
         return maxAge == 0 || candidate.age > maxAge || candidate.isBorrowed && !candidate.isOfApp
+    }
+
+    /// Whether the person has to continue by a press: in an app, unless something was typed or pressed before.
+    ///
+    /// In an installation of another account's app it must be the press on the page that names both accounts.
+    fileprivate func needsConfirmation(of candidate: BrowserSession) -> Bool {
+        guard client.asksToConfirm, client.isNative(redirectingTo: request.returnAddress.redirectURI) else {
+            return false
+        }
+        if let owner = client.instance?.account, owner != candidate.uid { return progress.confirmed != candidate.id }
+        return !progress.hasActed
     }
 
     fileprivate func needsConsent(of candidate: BrowserSession) -> Bool {

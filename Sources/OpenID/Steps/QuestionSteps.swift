@@ -27,7 +27,8 @@ struct QuestionSteps: StepActions {
             try await store.forget(id, browser: cookie.hash, application: visit.issuer.application.id)
         case (.accounts, .other), (.reauthenticate, .other), (.confirm, .other):
             (state.progress.wantsOther, state.progress.challenge) = (true, nil)
-        case (.confirm, .proceed): state.progress.hasActed = true
+        case (.confirm, .proceed):
+            (state.progress.confirmed, state.progress.hasActed) = (state.account(at: form.step)?.session.id, true)
         case (.consent, .allow):
             guard let account = state.account(at: form.step) else { break }
             try await clientGrants.allow(state.request, of: account.session.uid, at: state.issuer)

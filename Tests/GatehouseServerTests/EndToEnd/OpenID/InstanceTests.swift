@@ -82,6 +82,32 @@ struct InstanceTests {
         }
     }
 
+    @Test func `a password that is typed on another account's installation leads to a page that names both`()
+        async throws
+    {
+        try await TestServer.with(application: RelyingParty.instances("confirm: true")) { server in
+            let (app, _) = try await RelyingParty(server).install()
+            let (ada, ben) = (try await app.api.register(at: server), try await app.api.register(at: server))
+            var browser = PageBrowser(server)
+            let first = try await browser.signIn(ada, at: browser.begin(app))
+            #expect(try await app.redeem(first.code ?? "").status == 200)
+            let owner = "\(ada.email.prefix(1))•••\(ada.email.drop { $0 != "@" })"
+            let chooser = try await browser.begin(app, ["prompt": "select_account"])
+            let typed = try await browser.signIn(ben, at: browser.submit("other", of: chooser))
+            #expect(typed.step == "confirm" && typed.text.contains(ben.email), "\(typed.text)")
+            #expect(typed.text.contains(owner))
+            #expect(try await app.credentials("openid").status == 200, "it is still that of the first account")
+            #expect(try await browser.submit("continue", of: typed).code != nil)
+            let again = try await browser.begin(app, ["prompt": "login", "login_hint": ben.email])
+            let proven = try await browser.submit("password", ["password": ben.password], of: again)
+            #expect(proven.step == "confirm" && proven.text.contains(owner), "no code was redeemed: \(proven.text)")
+            let code = try #require(try await browser.submit("continue", of: proven).code)
+            #expect(try await app.redeem(code).status == 200)
+            let own = try await browser.begin(app, ["prompt": "login", "login_hint": ben.email])
+            #expect(try await browser.submit("password", ["password": ben.password], of: own).code != nil)
+        }
+    }
+
     @Test func `a late first sign-in and an unused installation find it gone`() async throws {
         try await TestServer.with(application: RelyingParty.instances()) { server in
             let party = RelyingParty(server)
