@@ -70,7 +70,8 @@ package struct OpenIDUseCases: Sendable {
         qrSignIn = QRSignIn(
             store: store, directory: directory, places: places, counts: handoffs, opaque: opaque)
         qrBearers = QRBearers(
-            bearers: accounts.authentication, store: store, jwts: jwts, revocations: revocations, time: time)
+            bearers: accounts.authentication, directory: directory, store: store, jwts: jwts,
+            revocations: revocations, time: time)
         qrCodeWaits = QRCodeWaits(store: store, waiters: waiters, opaque: opaque)
         accountPages = AccountPages(store: store, useCases: accounts, clientGrants: clientGrants, opaque: opaque)
         mailedLinks = MailedLinks(

@@ -144,6 +144,14 @@ package struct ClientDirectory: Sendable {
         return stored.flatMap { OAuthClient($0, settings: issuer.settings) }
     }
 
+    /// The client of a token, if it is still there; for an installation of an app, which is there as long as the token's
+    /// session, the app.
+    func client(of token: ClientAccessToken, at issuer: Issuer) async throws -> OAuthClient? {
+        let issuer = issuer.named(token.issuer) ?? issuer
+        if let software = issuer.software(ofInstance: token.clientID) { return software.template }
+        return try await find(token.clientID, at: issuer)
+    }
+
     /// The client of a stored request; `nil` if it may not send the request any more.
     func client(of request: ClientRequest, at issuer: Issuer) async throws -> OAuthClient? {
         if OwnClient(rawValue: request.clientID) != nil { return issuer.ownClient(of: request) }

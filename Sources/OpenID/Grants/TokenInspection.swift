@@ -23,7 +23,7 @@ package struct TokenInspection: Sendable {
         }
         guard token.has(.openid) else { throw lacking }
         guard let session = token.sessionID, try await !isEnded(token, in: issuer.application),
-            let client = try await client(of: token, at: issuer),
+            let client = try await directory.client(of: token, at: issuer),
             let account = try await store.accountClaims(
                 ofSession: session, client: token.clientID, application: issuer.application.id)
         else { throw OAuthError.invalidToken }
@@ -51,7 +51,7 @@ package struct TokenInspection: Sendable {
         }
         if !token.clientID.hasSameBytes(as: client.id) {
             guard client.introspects.contains(where: token.audience.containsBytes),
-                try await self.client(of: token, at: issuer) != nil
+                try await directory.client(of: token, at: issuer) != nil
             else { return nil }
         }
         guard try await !isEnded(token, in: issuer.application) else { return nil }
@@ -102,14 +102,6 @@ package struct TokenInspection: Sendable {
         }
         try await store.endClientSession(
             session, orOfRefreshToken: hash, client: client.id, issuer: issuer.url, application: issuer.application.id)
-    }
-
-    /// The client of a token, if it is still there; for an installation of an app, which is there as long as the token's
-    /// session, the app.
-    private func client(of token: ClientAccessToken, at issuer: Issuer) async throws -> OAuthClient? {
-        let issuer = issuer.named(token.issuer) ?? issuer
-        if let software = issuer.software(ofInstance: token.clientID) { return software.template }
-        return try await directory.find(token.clientID, at: issuer)
     }
 
     private func isEnded(_ token: ClientAccessToken, in application: Application) async throws -> Bool {

@@ -2,9 +2,11 @@ package import Accounts
 internal import Foundation
 internal import ProviderKit
 
-/// Who may answer sign-ins by QR code: bearers of the REST interface, and clients' tokens with the scope `qr`.
+/// Who may answer sign-ins by QR code: bearers of the REST interface, and clients' tokens with the scope `qr`, as long
+/// as the client may have it.
 package struct QRBearers: Sendable {
     let bearers: BearerAuthentication
+    let directory: ClientDirectory
     let store: any QRCodeStore
     let jwts: any ApplicationJWTs
     let revocations: any Revocations
@@ -41,7 +43,12 @@ package struct QRBearers: Sendable {
         guard token.scopes.contains(where: StandardScope.qrNames.containsBytes),
             token.audience.contains(where: issuer.urls.containsBytes)
         else { throw AccountsError.insufficientScope }
-        guard let session = token.sessionID else { throw AccountsError.invalidToken }
+        guard let session = token.sessionID, let client = try await directory.client(of: token, at: issuer) else {
+            throw AccountsError.invalidToken
+        }
+        guard !issuer.settings.grantable(to: client).isDisjoint(with: StandardScope.qrNames) else {
+            throw AccountsError.insufficientScope
+        }
         let part = SessionToken(sessionID: session, issuedAt: token.issuedAt, generation: token.generation ?? 0)
         guard try await !revocations.isRevoked(part, at: time.now(), application: issuer.application.id),
             let principal = try await store.principal(

@@ -80,6 +80,33 @@ struct QRAttackTests {
         }
     }
 
+    @Test func `an app that has lost the scope answers nothing, although its token has it`() async throws {
+        let granted = RelyingParty.instances()
+        try await TestServer.with(application: granted) { server in
+            let (app, _) = try await RelyingParty(server).install()
+            _ = try await app.bind(to: app.api.register(at: server))
+            let phone = QRPhone(app.api, try #require(try await app.credentials("qr")["access_token"].string))
+            var browser = PageBrowser(server)
+            let page = try await browser.showCode(RelyingParty(server))
+            let code = try #require(page.qrCode)
+            #expect(try await phone.look(code).status == 200)
+            let number = try #require(try await browser.open(page.path).number)
+            let taken = granted.replacing("native, qr, offline_access]", with: "native, offline_access]")
+            try #require(taken != granted)
+            let configuration = try Configuration.parse(
+                TestServer.yaml(application: taken), file: "test.yaml",
+                environment: ["DATABASE_URL": server.databaseURL], installed: TestServer.providers)
+            try await server.server.take(over: configuration, sections: [.applications])
+            for answer in [
+                try await phone.look(code), try await phone.confirm(code, .integer(Int64(number))),
+                try await phone.refuse(code),
+            ] {
+                #expect(answer.status == 403 && answer.code == "INSUFFICIENT_SCOPE", "\(answer.text)")
+            }
+            #expect(try await browser.open(page.path).state == "scanned")
+        }
+    }
+
     @Test func `another browser neither sees nor takes what was confirmed`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let (party, ada) = (RelyingParty(server), try await APIClient(server).register(at: server))
