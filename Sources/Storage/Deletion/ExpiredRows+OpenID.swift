@@ -2,6 +2,23 @@ internal import Postgres
 
 /// The rows of OpenID clients.
 extension ExpiredRows {
+    /// Removes the instances that the next part selects, with what people have allowed them.
+    private static let goneInstances: StaticString = """
+        WITH gone AS (
+            DELETE FROM clients WHERE application_id = $1 AND ctid = ANY (ARRAY(
+        """
+
+    private static let withConsents: StaticString = """
+            ))
+            RETURNING client_id
+        ), withdrawn AS (
+            DELETE FROM consents
+             WHERE application_id = $1 AND client_id LIKE 'dyn~%'
+               AND client_id = ANY (ARRAY(SELECT client_id FROM gone))
+        )
+        SELECT client_id FROM gone
+        """
+
     // Requests that a browser has are kept for an hour after their end, so that their pages can say that they are over.
     // So are sign-ins that another device answers, so that both devices can say that they have expired.
     //
@@ -60,31 +77,27 @@ extension ExpiredRows {
             SELECT client_id FROM gone
             """),
         Statement(
-            .write,
+            .write, goneInstances,
             """
-            DELETE FROM clients WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT c.ctid FROM clients c
-                 WHERE c.application_id = $1 AND c.software IS NOT NULL AND c.session_id IS NULL
-                   AND c.expires_at < now()
-                   AND (c.deleted_at IS NOT NULL OR c.created_at < now() - interval '1 hour')
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            SELECT c.ctid FROM clients c
+             WHERE c.application_id = $1 AND c.software IS NOT NULL AND c.session_id IS NULL AND c.expires_at < now()
+               AND (c.deleted_at IS NOT NULL OR c.created_at < now() - interval '1 hour')
+             LIMIT $2 FOR UPDATE SKIP LOCKED
+            """, withConsents),
         Statement(
-            .write,
+            .write, goneInstances,
             """
-            DELETE FROM clients WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT c.ctid FROM sessions s JOIN clients c ON c.application_id = $1 AND c.session_id = s.id
-                 WHERE s.application_id = $1 AND s.client_id LIKE 'dyn~%' AND s.expires_at < now()
-                 LIMIT $2))
-            """),
+            SELECT c.ctid FROM sessions s JOIN clients c ON c.application_id = $1 AND c.session_id = s.id
+             WHERE s.application_id = $1 AND s.client_id LIKE 'dyn~%' AND s.expires_at < now()
+             LIMIT $2
+            """, withConsents),
         Statement(
-            .write,
+            .write, goneInstances,
             """
-            DELETE FROM clients WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT c.ctid FROM sessions s JOIN clients c ON c.application_id = $1 AND c.session_id = s.id
-                 WHERE s.application_id = $1 AND s.client_id LIKE 'dyn~%' AND s.ended_at IS NOT NULL
-                 LIMIT $2))
-            """),
+            SELECT c.ctid FROM sessions s JOIN clients c ON c.application_id = $1 AND c.session_id = s.id
+             WHERE s.application_id = $1 AND s.client_id LIKE 'dyn~%' AND s.ended_at IS NOT NULL
+             LIMIT $2
+            """, withConsents),
         Statement(
             .write,
             """

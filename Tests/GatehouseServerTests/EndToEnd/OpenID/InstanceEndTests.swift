@@ -115,6 +115,28 @@ struct InstanceEndTests {
         }
     }
 
+    @Test func `what was allowed an installation is removed with it`() async throws {
+        try await TestServer.with(application: RelyingParty.instances()) { server in
+            let party = RelyingParty(server)
+            let ada = try await party.api.register(at: server)
+            let ((live, _), (deleted, registration)) = (try await party.install(), try await party.install())
+            let ((idle, _), (unused, _)) = (try await party.install(), try await party.install())
+            for app in [live, deleted, idle] { _ = try await app.bind(to: ada) }
+            try await server.execute(
+                """
+                INSERT INTO consents (application_id, uid, client_id, scopes, resources)
+                SELECT application_id, $1, client_id, '{openid}', '{}' FROM clients
+                """, [.uuid(UUID(uuidString: ada.uid))])
+            #expect(try await party.manage(.DELETE, registration).status == 204)
+            try await server.age("sessions", "expires_at", by: "366 days", where: "client_id = '\(idle.client)'")
+            try await server.age(
+                "clients", "created_at", "expires_at", by: "61 minutes", where: "client_id = '\(unused.client)'")
+            _ = try await server.sweep()
+            #expect(try await server.text("SELECT string_agg(client_id, ' ') FROM clients") == live.client)
+            #expect(try await server.text("SELECT string_agg(client_id, ' ') FROM consents") == live.client)
+        }
+    }
+
     // MARK: - Races
 
     @Test func `twenty first sign-ins at once leave one session`() async throws {
