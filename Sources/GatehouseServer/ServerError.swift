@@ -15,6 +15,7 @@ enum ServerError: Error, CustomStringConvertible {
     case unknownClient(String)
     case unknownSoftware(String)
     case noPassword(UUID)
+    case refusedOption(String, reason: String)
     case unusableEvidence(String)
     case unusableLedger(path: String, reason: String)
     case liveAccount(UUID)
@@ -41,6 +42,7 @@ enum ServerError: Error, CustomStringConvertible {
         case .unknownSoftware(let id): "the application has no software \(id) in the configuration"
         case .unusableEvidence(let reason): "the evidence can't be used: \(reason)"
         case .noPassword(let uid): "account \(uid.uuidString.lowercased()) has no password"
+        case .refusedOption(let name, let reason): "--\(name) \(reason)"
         case .unusableLedger(let path, let reason): "the ledger of erasures \(path) can't be used: \(reason)"
         case .liveAccount(let uid):
             "account \(uid.uuidString.lowercased()) is live: only one that is being deleted can be erased"

@@ -3,7 +3,7 @@ package import Foundation
 package struct Administration: Sendable {
     package typealias Store = AdministrationStore & AccountLocks & AliasStore & DeletionScheduling.Store
 
-    private let store: any TransactionalStore & Store
+    let store: any TransactionalStore & Store
 
     package init(store: any TransactionalStore & Store) { self.store = store }
 

@@ -12,6 +12,7 @@ package struct User: Sendable, Equatable {
     package var providers: [String]
     package var metadata: JSONValue
     package var createdAt, updatedAt: Date
+    package var access = AccountAccess()
 
     package init(
         uid: UUID, email: String?, phone: String?, displayName: String?, isAnonymous: Bool, providers: [String],

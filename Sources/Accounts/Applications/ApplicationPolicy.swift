@@ -38,6 +38,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
     package var undoWindow: Duration = .seconds(7 * 86400)
     /// The form of PINs, where a dialect has them.
     package var pin = PinRules()
+    package var access = AccessRules()
     package var deletionGracePeriod: Duration = .seconds(30 * 86400)
     /// Whether a sign-in restores an account in its grace period, instead of being refused with a token to restore it.
     package var restoresOnSignIn = false

@@ -9,7 +9,7 @@ package enum ExposedClaims {
     package static let reserved: Set<String> = [
         "iss", "aud", "sub", "iat", "exp", "nbf", "jti", "sid", "auth_time", "amr", "scope", "client_id", "cnf", "act",
         "uid", "provider", "providerUid", "email", "email_verified", "phone", "phone_verified", "createdAt", "expires",
-        "sessionExpires", "displayName",
+        "sessionExpires", "displayName", "roles", "claims",
     ]
 
     /// Selects claims by name in the given order, and skips those that exceed the size limit.

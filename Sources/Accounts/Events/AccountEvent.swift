@@ -11,6 +11,8 @@ package struct AccountEvent: Sendable {
         case accountErased = "account.erased"
         case accountMerged = "account.merged"
         case accountUnmerged = "account.unmerged"
+        /// An administrator has changed the roles or the claims.
+        case accountChanged = "account.changed"
         case identityLinked = "identity.linked"
         case identityUnlinked = "identity.unlinked"
     }

@@ -20,6 +20,8 @@ package struct AccessTokenClaims: Sendable, Equatable {
     package var phoneVerified: Bool?
     /// The claims of the provider's profile that the application exposes.
     package var exposed: [String: JSONValue]
+    /// The account's roles and claims; empty in a verified token, because the server does not decide by them.
+    package var access = AccountAccess()
 
     package init(
         issuer: String, audience: String, uid: UUID, sessionID: UUID, tokenID: UUID, issuedAt: Int, expiresAt: Int,

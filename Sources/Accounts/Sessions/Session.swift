@@ -115,6 +115,7 @@ package struct SessionGrant: Sendable, Equatable {
     package var phone: String?
     /// The profile that the identity's provider last reported.
     package var profile: [String: JSONValue]
+    package var access = AccountAccess()
     /// What an OpenID client's token is for; `nil` for a session of the REST interface.
     package var clientScope: ClientScope?
 
@@ -215,6 +216,8 @@ package enum SessionEnd: String, Sendable {
     case codeReplayed, consentRevoked, identityRemoved, addressProvenByAnother
     case guestUpgraded, guestSwitched, merged, mergeUndone, numberRecycled
     case clientRevoked, signedOut, parentEnded, instanceDeleted
+    /// An administrator has changed the account's roles or claims.
+    case accessChanged
     /// Somebody else has signed in on the installation of an app.
     case rebound
 }

@@ -115,6 +115,7 @@ package struct SessionTokens: Sendable {
             phoneVerified: grant.phone.map { _ in true },
             exposed: application.providers.exposed(grant.profile, of: grant.provider))
         claims.isBorrowed = grant.isBorrowed
+        claims.access = grant.access
         return TokenPair(
             accessToken: try await access.sign(claims, for: application), refreshToken: refreshToken?.text,
             issuedAt: issuedAt, expiresAt: expiresAt, exposed: claims.exposed)

@@ -9,7 +9,9 @@ internal import Storage
 struct AccountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account", abstract: "Shows or changes an account.",
-        subcommands: [Show.self, Disable.self, Enable.self, RequirePasswordChange.self, Delete.self, Export.self])
+        subcommands: [
+            Show.self, Disable.self, Enable.self, RequirePasswordChange.self, Access.self, Delete.self, Export.self,
+        ])
 
     struct Options: ParsableArguments {
         @OptionGroup var options: ConfigurationOptions
@@ -20,7 +22,7 @@ struct AccountCommand: ParsableCommand {
 
         /// Selects the account, or the account that it was merged into, and runs the body.
         /// - Throws: `ServerError.unknownAccount`.
-        fileprivate func select(
+        func select(
             _ installed: InstalledProviders, _ body: (SelectedAccount) async throws -> Void
         ) async throws {
             try await options.withBackend(installed) { backend in
@@ -37,7 +39,7 @@ struct AccountCommand: ParsableCommand {
         }
     }
 
-    fileprivate struct SelectedAccount {
+    struct SelectedAccount {
         let administration: Administration
         let dossier: AccountDossier
         let application: Accounts.Application
@@ -138,7 +140,9 @@ extension AccountDossier {
             "status": purgeAfter != nil ? "deleted" : isDisabled ? "disabled" : "live",
             "purgeAfter": purgeAfter.map { .time($0) }, "email": user.email.map { .string($0) },
             "displayName": user.displayName.map { .string($0) }, "isAnonymous": .bool(user.isAnonymous),
-            "metadata": user.metadata, "createdAt": .time(user.createdAt), "updatedAt": .time(user.updatedAt),
+            "metadata": user.metadata, "roles": .array(user.access.roles.map { .string($0) }),
+            "claims": .object(user.access.claims), "createdAt": .time(user.createdAt),
+            "updatedAt": .time(user.updatedAt),
             "identities": .array(identities.map(\.summary)), "liveSessions": .integer(Int64(liveSessions)),
         ])
     }

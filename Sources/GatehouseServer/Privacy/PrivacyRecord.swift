@@ -71,7 +71,10 @@ struct PrivacyRecord {
 
     private func categories(of application: Configuration.Application) -> [[String]] {
         [
-            ["every account", "uid, display name, metadata that the application stores, languages, times"],
+            [
+                "every account",
+                "uid, display name, metadata that the application stores, roles and claims, languages, times",
+            ],
             ["sessions", "the device's own name, network address, methods and times of authentication"],
             ["audit", "decisions and times, under a pseudonym whose key erasure destroys"],
         ]

@@ -38,6 +38,15 @@ struct ResponseShape<Output: Sendable>: Sendable {
         }
     }
 
+    /// Responds with a JSON body, which `make` creates from the output and from the application's settings.
+    static func json<Body: ResponsePayload>(
+        status: HTTPResponse.Status = .ok, inContext make: @escaping @Sendable (Output, OperationContext) throws -> Body
+    ) -> Self {
+        Self(responses: [.init(status: status, body: Body.self)]) { output, context in
+            .json(try make(output, context), status: status)
+        }
+    }
+
     /// Responds without a body.
     static func empty(status: HTTPResponse.Status = .noContent, description: String? = nil) -> Self {
         Self(responses: [.init(status: status, description: description)]) { _, _ in Response(status: status) }

@@ -48,8 +48,8 @@ extension ExportedRow {
         switch section {
         case .account, .aliases:
             self.init(
-                "Account", .text("uid"), .text("displayName").orNull, .json("metadata"), .time("createdAt"),
-                .time("updatedAt"),
+                "Account", .text("uid"), .text("displayName").orNull, .json("metadata"), .texts("roles"),
+                .json("claims"), .time("createdAt"), .time("updatedAt"),
                 // The preferred languages, in the syntax of `Accept-Language`.
                 .text("locale").orNull,
                 .time("disabledAt").orNull, .time("deletedAt").orNull, .time("purgeAfter").orNull)

@@ -88,12 +88,18 @@ extension PersonalDataRow {
 }
 
 extension AuditEvent {
+    /// The columns; an administrator who acted is not named to the person.
     fileprivate var values: [String: JSONValue] {
         get throws {
-            [
+            var details = try JSONDecoder().decode(JSONValue.self, from: Data(details.utf8))
+            if case .object(var members) = details, members["actor"] != nil {
+                members["actor"] = "an administrator"
+                details = .object(members)
+            }
+            return [
                 "id": .string(id.text), "at": .string(Timestamp(date).text), "event": .string(event),
                 "session": session.map { .string($0.text) } ?? .null,
-                "details": try JSONDecoder().decode(JSONValue.self, from: Data(details.utf8)),
+                "details": details,
             ]
         }
     }

@@ -104,6 +104,9 @@ extension User: ResponsePayload {
         Field("isAnonymous", \.isAnonymous)
         Field("authProviders", \.providers)
         Field("metadata", \.metadata)
+        // Only administrators change these.
+        Field("roles", \.access.roles)
+        Field("claims", as: .metadata) { JSONValue.object($0.access.claims) }
         Field("createdAt") { WholeSeconds($0.createdAt) }
         Field("updatedAt") { WholeSeconds($0.updatedAt) }
     }

@@ -27,7 +27,7 @@ package struct TokenInspection: Sendable {
             let account = try await store.accountClaims(
                 ofSession: session, client: token.clientID, application: issuer.application.id)
         else { throw OAuthError.invalidToken }
-        var members = account.members(scopes: token.scopes, named: token.claims ?? [])
+        var members = account.members(scopes: token.scopes, named: token.requestedClaims ?? [])
         members["sub"] = .string(token.subject)
         let former = account.absorbed.map { issuer.subject(of: $0, for: client, by: issuing.opaque) }
         if !former.isEmpty { members["aliases"] = .array(former.map { .string($0) }) }

@@ -15,7 +15,7 @@ package struct ClientAccessToken: Sendable, Equatable, Decodable {
     package var level: String?
     package var generation: Int32?
     /// The claims that userinfo returns besides those of the scopes.
-    package var claims: [String]?
+    package var requestedClaims: [String]?
     /// The claims of the API's own tokens, in a token with the scope `account`; not decoded.
     var accountClaims: [String: JSONValue] = [:]
 
@@ -33,7 +33,7 @@ package struct ClientAccessToken: Sendable, Equatable, Decodable {
         case methods = "amr"
         case level = "acr"
         case generation = "gen"
-        case claims
+        case requestedClaims = "userinfo_claims"
     }
 
     package var scopes: [Substring] { scope.split(separator: " ") }
@@ -55,7 +55,7 @@ package struct ClientAccessToken: Sendable, Equatable, Decodable {
         if let methods { writer.add(CodingKeys.methods, methods) }
         if let level { writer.add(CodingKeys.level, level) }
         if let generation, generation != 0 { writer.add(CodingKeys.generation, Int(generation)) }
-        if let claims, !claims.isEmpty { writer.add(CodingKeys.claims, claims) }
+        if let requestedClaims, !requestedClaims.isEmpty { writer.add(CodingKeys.requestedClaims, requestedClaims) }
         for (name, value) in accountClaims.sorted(by: { $0.key < $1.key }) where CodingKeys(stringValue: name) == nil {
             writer.add(name, value)
         }

@@ -33,7 +33,7 @@ struct TokenIssuing: Sendable {
             scope: scopes.joined(separator: " "), audience: Self.audience(scopes, resource: resource, issuer: issuer),
             issuedAt: now, expiresAt: max(now, end), tokenID: .v7(), sessionID: grant.sessionID,
             authenticatedAt: Int(grant.authenticatedAt.timeIntervalSince1970), methods: Self.methods(of: grant),
-            level: granted.isGuest ? "0" : "1", generation: grant.generation, claims: granted.claims)
+            level: granted.isGuest ? "0" : "1", generation: grant.generation, requestedClaims: granted.claims)
         if token.has(.account) { token.accountClaims = grant.accountClaims(in: issuer.application) }
         return (try await jwts.sign(token.payload, as: .accessToken, for: issuer.application), token)
     }
@@ -99,7 +99,7 @@ struct TokenIssuing: Sendable {
 extension SessionGrant {
     /// The claims of the API's own tokens that describe the account (docs/api.md).
     fileprivate func accountClaims(in application: Application) -> [String: JSONValue] {
-        let reserved: Set = ["nbf", "cnf", "act", "borrowed"]
+        let reserved: Set = ["nbf", "cnf", "act", "borrowed", "roles", "claims"]
         var claims = application.providers.exposed(profile, of: provider).filter { !reserved.contains($0.key) }
         claims["uid"] = .string(uid.text)
         claims["provider"] = .string(provider)
@@ -109,6 +109,6 @@ extension SessionGrant {
         claims["phone"] = phone.map { .string($0) }
         claims["phone_verified"] = phone.map { _ in .bool(true) }
         if isBorrowed { claims["borrowed"] = .bool(true) }
-        return claims
+        return claims.merging(access.tokenMembers) { $1 }
     }
 }

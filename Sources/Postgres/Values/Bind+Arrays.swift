@@ -1,7 +1,8 @@
 package import FoundationEssentials
 
 extension Bind {
-    package static func texts(_ values: [String]) -> Self {
+    package static func texts(_ values: [String]?) -> Self {
+        guard let values else { return Self(type: TypeOID.textArray, value: nil) }
         guard !values.contains(where: { $0.utf8.contains(0) }) else {
             return Self(type: TypeOID.textArray, fault: nulFault)
         }

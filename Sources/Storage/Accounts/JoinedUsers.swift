@@ -27,7 +27,7 @@ enum JoinedUsers {
         .read,
         """
         SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
-               a.updated_at
+               a.updated_at, a.roles, a.claims::text
           FROM
         """, users,
         """

@@ -140,16 +140,23 @@ extension Rows {
 }
 
 extension Row {
-    /// The columns of a user, from `uid` to `updated_at`.
+    /// The columns of a user, from `uid` to `claims`.
     func user() throws -> User {
         var row = self
         return try row.nextUser()
     }
 
     mutating func nextUser() throws -> User {
-        User(
+        var user = User(
             uid: try next(), email: try next(), phone: try next(), displayName: try next(),
             isAnonymous: try next(), providers: try next(), metadata: try JSONValue(jsonText: next()),
             createdAt: try next(), updatedAt: try next())
+        user.access = try nextAccess()
+        return user
+    }
+
+    /// The columns `roles` and `claims`.
+    mutating func nextAccess() throws -> AccountAccess {
+        AccountAccess(roles: try next(), claims: try JSONValue(jsonText: next()).object ?? [:])
     }
 }

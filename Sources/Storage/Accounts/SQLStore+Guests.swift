@@ -80,11 +80,12 @@ extension SQLStore: GuestUpgradeStore {
         let displayName: String? = try row.next()
         let profile = try JSONValue(jsonText: row.next())
         let user = try answers[1].firstOrConflict().user()
-        let grant = SessionGrant(
+        var grant = SessionGrant(
             sessionID: current, uid: user.uid, authenticatedAt: try row.next(), expiresAt: try row.next(),
             generation: try row.next(), methods: session.evidence.methods, provider: session.provider,
             providerUid: session.evidence.providerUid, email: user.email, phone: user.phone,
             profile: profile.object ?? [:])
+        grant.access = user.access
         onChange(
             .revoked(
                 SessionRevocation(of: current, application: session.application.id, before: grant.generation)))

@@ -7,7 +7,7 @@ extension PersonalDataSection {
         .read,
         """
         SELECT uid::text, to_jsonb(r)::text
-          FROM (SELECT uid, display_name, metadata, locale, rfc3339(created_at) AS created_at,
+          FROM (SELECT uid, display_name, metadata, roles, claims, locale, rfc3339(created_at) AS created_at,
                        rfc3339(updated_at) AS updated_at, rfc3339(disabled_at) AS disabled_at,
                        rfc3339(deleted_at) AS deleted_at, rfc3339(purge_after) AS purge_after
                   FROM accounts
@@ -19,7 +19,7 @@ extension PersonalDataSection {
         .read, SQLStore.family,
         """
         SELECT uid::text, to_jsonb(r)::text
-          FROM (SELECT uid, display_name, metadata, locale, rfc3339(created_at) AS created_at,
+          FROM (SELECT uid, display_name, metadata, roles, claims, locale, rfc3339(created_at) AS created_at,
                        rfc3339(updated_at) AS updated_at, rfc3339(disabled_at) AS disabled_at,
                        rfc3339(deleted_at) AS deleted_at, rfc3339(purge_after) AS purge_after
                   FROM accounts

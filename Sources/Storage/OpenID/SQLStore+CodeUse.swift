@@ -210,8 +210,8 @@ extension SQLStore {
         """
 
     private static let openedFor: StaticString = """
-               , granted.profile::text, granted.scopes, granted.resources, granted.claims, granted.is_guest,
-               granted.nonce, granted.token_claims,
+               , granted.profile::text, a.roles, a.claims::text, granted.scopes, granted.resources, granted.claims,
+               granted.is_guest, granted.nonce, granted.token_claims,
         """
 
     private static let parts: StaticString = """

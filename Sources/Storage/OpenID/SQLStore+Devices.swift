@@ -169,7 +169,8 @@ extension SQLStore: DeviceStore {
                granted.provider_uid,
         """, firstAddresses,
         """
-               , granted.profile::text, granted.scopes, granted.resources, '{}'::text[], granted.is_guest
+               , granted.profile::text, a.roles, a.claims::text, granted.scopes, granted.resources, '{}'::text[],
+               granted.is_guest
           FROM device
           JOIN seen ON true
           LEFT JOIN granted ON true

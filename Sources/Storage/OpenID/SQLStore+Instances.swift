@@ -30,7 +30,7 @@ extension SQLStore {
                , s.id, a.uid, s.authenticated_at, s.expires_at, s.generation, s.methods, i.provider, i.provider_uid,
         """, firstAddresses,
         """
-               , i.profile::text, s.is_borrowed, i.is_guest,
+               , i.profile::text, a.roles, a.claims::text, s.is_borrowed, i.is_guest,
                (SELECT g.scopes FROM consents g WHERE g.application_id = $1 AND g.uid = a.uid AND g.client_id = $2)
           FROM instance n
           JOIN clients c ON c.application_id = $1 AND c.client_id = $2

@@ -164,8 +164,8 @@ extension SQLStore: SessionOpeningStore {
               FROM account, identity, session
         )
         SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
-               a.updated_at, identity.provider_uid, identity.created_at, identity.display_name,
-               identity.profile::text, session.id, session.authenticated_at, session.expires_at
+               a.updated_at, a.roles, a.claims::text, identity.provider_uid, identity.created_at,
+               identity.display_name, identity.profile::text, session.id, session.authenticated_at, session.expires_at
           FROM session, identity,
         """
 
@@ -196,12 +196,14 @@ extension Row {
         let identityCreatedAt: Date = try row.next()
         let displayName: String? = try row.next()
         let profile = try JSONValue(jsonText: row.next())
+        var grant = SessionGrant(
+            sessionID: try row.next(), uid: user.uid, authenticatedAt: try row.next(),
+            expiresAt: try row.next(), methods: session.evidence.methods, provider: session.provider,
+            providerUid: providerUid, email: user.email, phone: user.phone, profile: profile.object ?? [:])
+        grant.access = user.access
         return OpenedSession(
-            grant: SessionGrant(
-                sessionID: try row.next(), uid: user.uid, authenticatedAt: try row.next(),
-                expiresAt: try row.next(), methods: session.evidence.methods, provider: session.provider,
-                providerUid: providerUid, email: user.email, phone: user.phone, profile: profile.object ?? [:]),
-            user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt, identityDisplayName: displayName,
+            grant: grant, user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt,
+            identityDisplayName: displayName,
             isNewAccount: false, shouldChangePassword: false)
     }
 }

@@ -12,8 +12,6 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
     /// time, the new token has the earlier generation and is therefore not accepted. A client's token that does not
     /// allow what the client asks for is not rotated, and one whose grant lacks the account's consent is refused.
     ///
-    /// The account is read only for the claims of ID tokens that were asked for by name; without OFFSET 0, PostgreSQL
-    /// would read it in other cases, too.
     package static let rotate = Statement(
         .write,
         """
@@ -79,16 +77,13 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
                (SELECT d.address FROM addresses d
                  WHERE d.application_id = $1 AND d.uid = p.uid AND d.kind = 'phone'
                  ORDER BY d.verified_at, d.address LIMIT 1),
-               i.profile::text, p.scopes, p.resources, p.claims, i.is_guest, p.is_borrowed, p.token_claims,
+               i.profile::text, a.roles, a.claims::text, p.scopes, p.resources, p.claims, i.is_guest, p.is_borrowed, p.token_claims,
                p.is_suitable,
         """, accountColumns,
         """
           FROM presented p
           JOIN identities i ON i.application_id = $1 AND i.id = p.identity_id
-          LEFT JOIN LATERAL (
-               SELECT display_name, locale, updated_at FROM accounts
-                WHERE application_id = $1 AND uid = p.uid AND p.token_claims <> '{}'
-               OFFSET 0) a ON true
+          JOIN accounts a ON a.application_id = $1 AND a.uid = p.uid
         """)
 
     package func rotate(_ rotation: Rotation, application: Application.ID) async throws -> RefreshOutcome {
@@ -216,13 +211,15 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
 }
 
 extension Row {
-    /// The session's columns, starting with its id, in the order of `rotate`.
+    /// The session's columns and those of its account, from the session's id to `claims`, in the order of `rotate`.
     mutating func nextGrant() throws -> SessionGrant {
-        SessionGrant(
+        var grant = SessionGrant(
             sessionID: try next(), uid: try next(), authenticatedAt: try next(), expiresAt: try next(),
             generation: try next(), methods: try next(), provider: try next(), providerUid: try next(),
             email: try next(), phone: try next(),
             profile: try JSONValue(jsonText: next()).object ?? [:])
+        grant.access = try nextAccess()
+        return grant
     }
 
     /// The next four columns: `scopes`, `resources`, `claims` and `is_guest`; `nil` for a session of the REST

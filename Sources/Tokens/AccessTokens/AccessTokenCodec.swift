@@ -5,7 +5,7 @@ import ProviderKit
 /// Signs access tokens, and verifies those that this installation signed for the same application.
 package struct AccessTokenCodec: AccessTokens {
     /// Far above the length of any real token; longer tokens are neither signed nor parsed.
-    private static let lengthLimit = 8192
+    private static let lengthLimit = 16_384
     /// The tolerance, in seconds, for the clock of another replica being ahead of this one's.
     private static let leeway = 60
 

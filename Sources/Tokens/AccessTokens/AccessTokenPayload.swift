@@ -72,7 +72,7 @@ struct AccessTokenPayload: Decodable {
 
 extension AccessTokenClaims {
     /// Claims that only the server may set, in addition to those of `AccessTokenPayload`.
-    private static let reserved: Set = ["nbf", "scope", "client_id", "cnf", "act"]
+    private static let reserved: Set = ["nbf", "scope", "client_id", "cnf", "act", "roles", "claims"]
 
     var payload: [UInt8] {
         typealias Name = AccessTokenPayload.CodingKeys
@@ -95,6 +95,7 @@ extension AccessTokenClaims {
         if let emailVerified { writer.add(Name.emailVerified, emailVerified) }
         if let phone { writer.add(Name.phone, phone) }
         if let phoneVerified { writer.add(Name.phoneVerified, phoneVerified) }
+        for (name, value) in access.tokenMembers { writer.add(name, value) }
         for (name, value) in exposed where Name(stringValue: name) == nil && !Self.reserved.contains(name) {
             writer.add(name, value)
         }

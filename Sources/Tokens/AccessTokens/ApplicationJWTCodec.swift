@@ -7,7 +7,7 @@ internal import Foundation
 /// refused as another before its claims are read.
 package struct ApplicationJWTCodec: ApplicationJWTs {
     /// Far above the length of any real token; longer tokens are neither signed nor parsed.
-    private static let lengthLimit = 8192
+    private static let lengthLimit = 16_384
 
     private let keys: KeyRing
     /// Access tokens only: a resource presents the same one again and again.

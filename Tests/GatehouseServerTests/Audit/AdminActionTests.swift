@@ -25,6 +25,10 @@ struct AdminActionTests {
             Action(command: ["account", "disable", "UID"], event: "account.disabled"),
             Action(command: ["account", "enable", "UID"], event: "account.enabled"),
             Action(command: ["account", "require-password-change", "UID"], event: "password.change-required"),
+            Action(
+                command: ["account", "access", "UID", "--roles", "editor", "--end-sessions"],
+                event: "account.access-changed",
+                details: ["actor": ["cli": .string(ProcessInfo.processInfo.hostName)], "changed": ["roles"]]),
             Action(command: ["account", "delete", "UID"], event: "account.deleted", details: ["by": "admin"]),
             Action(command: ["account", "export", "UID"], event: "account.exported", details: ["by": "admin"]),
             Action(command: ["keys", "rotate"], event: "keys.rotated", isOfAccount: false),
@@ -35,7 +39,8 @@ struct AdminActionTests {
         ]
         /// Commands that cause no event, because they change nothing and reveal nothing about a person's activities.
         static let silent = [
-            ["account", "show", "UID"], ["audit", "verify"], ["audit", "export"], ["purge", "--dry-run"],
+            ["account", "show", "UID"], ["account", "access", "UID"], ["audit", "verify"], ["audit", "export"],
+            ["purge", "--dry-run"],
             ["config", "check"], ["privacy-record"], ["migrate"],
         ]
     }

@@ -164,6 +164,14 @@ struct ConfigurationProblemTests {
             "5: applications.demo.openid.pages.colours.accentDark: has a contrast of 2.75 to #1e2226; at least 4.5 is needed"
         ),
         (
+            "roles: [editor, \"9a\"]",
+            "5: applications.demo.roles[1]: expected the name of a role: 1 to 32 of a-z, 0-9, _ and -, the first a letter"
+        ),
+        (
+            "claims: { largest: 4097 }",
+            "5: applications.demo.claims.largest: expected a whole number from 2 to 4096"
+        ),
+        (
             "openid: { pages: { links: { terms: \"http://a.example/\" } } }",
             "5: applications.demo.openid.pages.links.terms: expected an https URL without user"
         ),
@@ -212,6 +220,10 @@ struct ConfigurationProblemTests {
         (
             "o: { kind: oidc, issuer: \"https://x\", clientID: a, clientSecret: b, expose: [role, sub] }",
             "6: applications.demo.providers.o.expose[1]: sub is a claim of the server's own tokens"
+        ),
+        (
+            "o: { kind: oidc, issuer: \"https://x\", clientID: a, clientSecret: b, expose: [roles] }",
+            "6: applications.demo.providers.o.expose[0]: roles is a claim of the server's own tokens"
         ),
         ("phone: {}", "6: applications.demo.providers.phone.allowedCountries: is required"),
         ("phone: { allowedCountries: FR }", "6: applications.demo.providers.phone.allowedCountries: expected a list"),

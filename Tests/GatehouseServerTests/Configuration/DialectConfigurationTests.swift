@@ -43,8 +43,8 @@ struct DialectConfigurationTests {
     @Test func `every setting of Immich is accepted, also an empty text`() {
         let settings = """
             provider: scripted, redirectURI: "\(Self.photoURI)", version: "1.119.0", passwords: true,
-            session: { idle: 90d, lifetime: 400d }, loginPageMessage: "", config: { trashDays: 30 },
-            features: { trash: true }, pin: { digits: 4-6, elevation: 15m }
+            session: { idle: 90d, lifetime: 400d }, administrators: { role: admin },
+            loginPageMessage: "", config: { trashDays: 30 }, features: { trash: true }, pin: { digits: 4-6, elevation: 15m }
             """
         let found = problems(Self.photos(settings.replacing("\n", with: " ")))
         #expect(found == [])
@@ -74,6 +74,13 @@ struct DialectConfigurationTests {
         (yaml("session: { kind: access, lifetime: 1d }"), "timetracker.session.kind"),
         (yaml("name: x"), "timetracker.name: unknown key"),
         (photos("redirectURI: \"other://x\""), "immich.redirectURI: is not one of"),
+        (photos("administrators: { role: Admin }"), "immich.administrators.role: expected the name of a role"),
+        (photos("administrators: {}"), "immich.administrators.role: is required"),
+        (
+            yaml("administrators: { role: admin }", further: "roles: [editor]")
+                .replacing("{ timetracker:", with: "{ immich:"),
+            "immich.administrators.role: is none of the application's roles"
+        ),
         (
             photos("redirectURI: \"\(photoURI)\"", redirectURIs: "{ uri: \"\(photoURI)\", pkce: false }"),
             "immich.redirectURI: is registered without PKCE"

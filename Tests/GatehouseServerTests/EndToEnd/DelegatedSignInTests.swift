@@ -10,7 +10,7 @@ import Testing
 /// Sessions of people who sign in with an external provider.
 struct DelegatedSignInTests {
     private func with(
-        providers: String = "scripted: { expose: [hd, roles] }",
+        providers: String = "scripted: { expose: [hd, groups] }",
         _ body: @Sendable @escaping (TestServer, APIClient) async throws -> Void
     ) async throws {
         try await TestServer.with(providers: providers) { server in
@@ -114,14 +114,17 @@ struct DelegatedSignInTests {
     @Test func `exposed claims are in auth and in every access token, beside the server's own`() async throws {
         try await with { _, client in
             var evidence = VerifiedIdentity.somebody("ada")
-            evidence.profile = ["hd": "example.com", "iss": "evil", "uid": "evil", "roles": ["a", 1], "hidden": true]
+            evidence.profile = [
+                "hd": "example.com", "iss": "evil", "uid": "evil", "roles": ["a", 1], "groups": ["a", 1],
+                "hidden": true,
+            ]
             let answer = try await client.present(evidence)
-            #expect(answer["auth"]["hd"] == "example.com" && answer["auth"]["roles"] == ["a", 1])
+            #expect(answer["auth"]["hd"] == "example.com" && answer["auth"]["groups"] == ["a", 1])
             #expect(answer["auth"]["uid"] == answer["user"]["id"] && answer["auth"]["hidden"] == .null)
             let refreshed = try await client.refresh(answer["refreshToken"].string ?? "")
             for text in [answer["accessToken"].string, refreshed["accessToken"].string] {
                 let token = try DecodedToken(try #require(text))
-                #expect(token.claims["hd"] == "example.com" && token.claims["roles"] == ["a", 1])
+                #expect(token.claims["hd"] == "example.com" && token.claims["groups"] == ["a", 1])
                 #expect(token.claims["uid"] == answer["user"]["id"] && token.claims["iss"] == "http://127.0.0.1:1")
                 #expect(try await client.get("/auth/me", bearer: text).status == 200)
             }

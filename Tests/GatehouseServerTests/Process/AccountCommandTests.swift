@@ -72,6 +72,47 @@ import Testing
         }
     }
 
+    @Test func `roles and claims are set, shown and refused`() async throws {
+        try await withServerAndCommands { server, file, directory in
+            var file = file
+            file.application = "roles: [editor, moderator]"
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            func access(_ options: String...) async throws -> GatehouseProcess.Outcome {
+                try await file.run(["account", "access", person.uid] + options, in: directory)
+            }
+            let none = try await access()
+            #expect((none.status, none.output) == (0, "{\"claims\":{},\"roles\":[]}\n"), "\(none.errorLines)")
+            let set = try await access(
+                "--application", "demo", "--roles", "moderator,editor", "--claims", #"{"plan":"pro/1"}"#)
+            let shown = #"{"claims":{"plan":"pro/1"},"roles":["editor","moderator"]}"#
+            #expect((set.status, set.output) == (0, shown + "\n"), "\(set.errorLines)")
+            #expect(try await access().output == shown + "\n")
+            let account = try await self.shown(person.uid, file, directory)
+            #expect(account["roles"] == ["editor", "moderator"] && account["claims"] == ["plan": "pro/1"])
+            let token = try await client.refresh(person.refreshToken).accessClaims()
+            #expect(token["roles"] == ["editor", "moderator"] && token["claims"] == ["plan": "pro/1"])
+
+            let refused: [([String], String)] = [
+                (["--roles", "editor,admin"], "--roles has a name that is none of the application's roles"),
+                (["--roles", "editor,"], "--roles has a name that is not"),
+                (["--claims", "[1]"], "--claims is not a JSON object"),
+                (["--claims", #"{"a":1,"a":2}"#], "--claims is not a JSON object"),
+                (["--claims", #"{"a":[[[[1]]]]}"#], "--claims is nested more than 4 deep"),
+            ]
+            for (options, words) in refused {
+                let outcome = try await file.run(["account", "access", person.uid] + options, in: directory)
+                #expect(outcome.status == 1 && outcome.output.isEmpty, "\(options)")
+                #expect(outcome.errorLines.count == 1 && outcome.errorLines[0].hasPrefix("gatehouse: \(words)"))
+            }
+            let ended = try await access("--roles", "", "--end-sessions")
+            #expect((ended.status, ended.output) == (0, "{\"claims\":{\"plan\":\"pro/1\"},\"roles\":[]}\n"))
+            try await eventually("the session has ended", within: .seconds(3)) {
+                try await client.status(of: person.accessToken) == 401
+            }
+        }
+    }
+
     @Test func aDeletedAccountIsInItsGracePeriod() async throws {
         try await withServerAndCommands { server, file, directory in
             let client = APIClient(server)
@@ -101,7 +142,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["show", "disable", "enable", "require-password-change", "delete", "export"])
+    @Test(arguments: ["show", "disable", "enable", "require-password-change", "access", "delete", "export"])
     func nobodyIsOneLine(command: String) async throws {
         try await withServerAndCommands { _, file, directory in
             let uid = UUID().uuidString.lowercased()

@@ -11,7 +11,9 @@ struct CommandRefusalTests {
 
     /// Every command that uses the database.
     static let commands: [[String]] =
-        ["show", "disable", "enable", "require-password-change", "delete", "export"].map { ["account", $0, uid] } + [
+        ["show", "disable", "enable", "require-password-change", "access", "delete", "export"].map {
+            ["account", $0, uid]
+        } + [
             ["purge"], ["purge", "--now", uid], ["purge", "--dry-run"], ["audit", "verify"], ["audit", "export"],
             ["keys", "rotate"], ["client", "list"], ["client", "show", "reg~x"], ["client", "delete", "reg~x"],
             ["openid", "statement", "CSI"], ["migrate"], ["distribute"],

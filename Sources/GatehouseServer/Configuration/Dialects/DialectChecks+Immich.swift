@@ -15,6 +15,10 @@ extension DialectChecks {
                     at: node.place(of: "redirectURI"))
             }
         }
+        if let role = section.administrators?.role, let roles = application.roles, !roles.containsBytes(of: role) {
+            reader.report(
+                "is none of the application's roles", at: node["administrators"]?.place(of: "role") ?? node.place)
+        }
         if let session = section.session { warnOfLongLifetime(session, at: node) }
         var provider: String?
         // Without a provider that has pages, the app only has no button.

@@ -67,6 +67,8 @@ extension Configuration.Application {
         policy.undoWindow = settings.linking.undoWindow
         policy.deletionGracePeriod = settings.deletion.gracePeriod
         policy.restoresOnSignIn = settings.deletion.restoreOnSignIn
+        policy.access.roles = settings.roles
+        policy.access.largestClaims = settings.claims.largest
         policy.pin = settings.dialects.immich?.pin.value ?? PinRules()
         self.policy = policy
     }
@@ -85,6 +87,8 @@ struct ApplicationSettings: SettingsSection {
     let linking: Linking
     let deletion: Deletion
     let anonymous: Anonymous
+    let roles: [String]?
+    let claims: ClaimsSection
     let openid: OpenIDSection?
     let dialects: DialectsSection
 
@@ -115,6 +119,15 @@ struct ApplicationSettings: SettingsSection {
         Setting("linking", .section(Linking.self), default: [:], help: "How identities join accounts."),
         Setting("deletion", .section(Deletion.self), default: [:], help: "Overrides the file's `deletion`."),
         Setting("anonymous", .section(Anonymous.self), default: [:], help: "Overrides the file's `anonymous`."),
+        Setting(
+            "roles", .list(of: .role),
+            help: """
+                The only roles that accounts may have; `gatehouse account access` refuses others. Default: every name of \
+                that form.
+                """),
+        Setting(
+            "claims", .section(ClaimsSection.self), default: [:],
+            help: "The claims that `gatehouse account access` gives accounts."),
         Setting("openid", .section(OpenIDSection.self), help: "Makes the application an OpenID provider."),
         Setting(
             "dialects", .section(DialectsSection.self), default: [:],
@@ -212,37 +225,6 @@ struct ApplicationSettings: SettingsSection {
                 help: "How long a guest account may stay unused before it is deleted.")
         ]
     }
-}
-
-extension ApplicationPolicy.Tokens: SettingsSection {
-    static let settings = [
-        Setting(
-            "algorithm", .choice(SigningAlgorithm.allCases), default: "RS256",
-            help: "How access tokens, ID tokens and logout tokens are signed."),
-        Setting("rsaBits", .choice(["2048", "3072", "4096"]), default: "3072", help: "The size of new RS256 keys."),
-        Setting(
-            "accessLifetime", .duration(.seconds(1)...longestAccessLifetime), default: "1h",
-            help: "How long an access token is valid."),
-        Setting(
-            "refreshLifetime", .positiveDuration, default: "30d",
-            help: "How long a session may stay unused. Each refresh starts the time again."),
-        Setting(
-            "refreshReuseInterval", .duration(.zero ... .seconds(3600)), default: "10s",
-            help: "How long the same refresh token may be presented again and gets the same successor."),
-        Setting(
-            "refreshRecovery", .duration, default: "3d",
-            help: """
-                How long a refresh token gets its successor again if that was never presented, because the response \
-                was lost. Later it counts as reuse, which ends the session.
-                """),
-        Setting("sessionLifetime", .positiveDuration, default: "365d", help: "The longest a session can last."),
-        Setting(
-            "shortSessions", .positiveDuration, default: "12h",
-            help: """
-                The longest a session can last that an app opens with "remember": false, counted from the sign-in. \
-                Refreshing does not extend it.
-                """),
-    ]
 }
 
 extension RedirectURI: SettingsSection {

@@ -13,6 +13,7 @@ extension ImmichSection {
         settings.redirectURI = redirectURI
         settings.version = version.flatMap { ImmichSettings.Version($0) }
         settings.offersPasswords = passwords
+        settings.administratorRole = administrators?.role
         settings.loginPageMessage = loginPageMessage ?? ""
         if let session { settings.renewal = session.renewal }
         settings.config = [

@@ -9,6 +9,7 @@ struct ImmichSection: SettingsSection {
     let version: String?
     let passwords: Bool
     let session: DialectSessionSection?
+    let administrators: Administrators?
     let loginPageMessage: String?
     let config: Config
     let features: Features
@@ -37,6 +38,9 @@ struct ImmichSection: SettingsSection {
                 How long people stay signed in: with `idle` and `lifetime`, or until the access token ends (`access`). \
                 Default: 90d without use, 400d at most.
                 """),
+        Setting(
+            "administrators", .section(Administrators.self),
+            help: "Who is an administrator of the photo back end (`isAdmin`). Default: no account is."),
         Setting("loginPageMessage", .anyText, help: "A text on the app's page to sign in."),
         Setting("config", .section(Config.self), default: [:], help: "What apps are told about the back end."),
         Setting("features", .section(Features.self), default: [:], help: "What the back end can do."),
@@ -71,6 +75,16 @@ struct ImmichSection: SettingsSection {
             let all = ImmichSettings.backendFeatures
             enabled = Set(try all.filter { try settings.decode(Bool.self, forKey: SettingName(stringValue: $0)) })
         }
+    }
+
+    struct Administrators: SettingsSection {
+        let role: String
+
+        static let settings = [
+            Setting(
+                "role", .role, required: true,
+                help: "The role of accounts that are administrators, as `gatehouse account access` sets it.")
+        ]
     }
 
     struct Pin: SettingsSection {

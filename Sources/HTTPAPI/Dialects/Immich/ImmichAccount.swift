@@ -12,12 +12,12 @@ struct ImmichAccount {
         return [
             accounts.showDetails(\.immichProvider).at(
                 .get, below: "/api", "/users/me", "The account that is signed in", takes: .nothing,
-                returns: .json(ImmichUser.init)),
+                returns: .json(inContext: ImmichUser.init)),
             accounts.updateDetails(\.immichProvider).at(
                 .put, below: "/api", "/users/me", "Changes the name, or the password after a recent sign-in",
                 takes: .json(ImmichUserChanges.self) { body, _ in
                     (name: body.name, password: body.password)
-                }, returns: .json(ImmichUser.init)),
+                }, returns: .json(inContext: ImmichUser.init)),
             operations.sessions.validate.at(
                 .post, below: "/api", "/auth/validateToken", "That the token is valid", takes: .nothing,
                 returns: .json { ImmichValidity() }),
@@ -33,7 +33,8 @@ struct ImmichAccount {
             passwords.changeOwn(\.immichProvider).at(
                 method, below: "/api", "/auth/change-password",
                 "Sets a new password with the current one, or after a recent sign-in",
-                takes: .json(ImmichPasswordChange.self) { body, _ in body.change }, returns: .json(ImmichUser.init))
+                takes: .json(ImmichPasswordChange.self) { body, _ in body.change },
+                returns: .json(inContext: ImmichUser.init))
         }
     }
 }
@@ -78,8 +79,12 @@ private struct ImmichLogout: ResponsePayload {
 
 private struct ImmichUser: ResponsePayload {
     let details: AccountDetails
+    let isAdministrator: Bool
 
-    init(_ details: AccountDetails) { self.details = details }
+    init(_ details: AccountDetails, in context: OperationContext) throws {
+        self.details = details
+        isAdministrator = try context.immich.isAdministrator(details.user)
+    }
 
     static let fields = ResponseFields<Self>("ImmichUser") {
         Field("id", \.details.user.uid)
@@ -90,8 +95,7 @@ private struct ImmichUser: ResponsePayload {
         Field("profileChangedAt", \.details.user.createdAt)
         Field("storageLabel", orNull: { _ in String?.none })
         Field("shouldChangePassword", \.details.shouldChangePassword)
-        // Always false, because accounts have no roles.
-        Field("isAdmin") { _ in false }
+        Field("isAdmin", \.isAdministrator)
         Field("createdAt", \.details.user.createdAt)
         Field("updatedAt", \.details.user.updatedAt)
         Field("deletedAt", orNull: { _ in String?.none })

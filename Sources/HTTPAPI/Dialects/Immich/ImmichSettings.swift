@@ -34,6 +34,8 @@ package struct ImmichSettings: Sendable, Equatable {
     /// Whether the app offers to sign in with a password.
     package var offersPasswords = true
     package var loginPageMessage = ""
+    /// The role of accounts that are administrators of the back end; `nil` if no account is one.
+    package var administratorRole: String?
     /// How apps keep their sessions.
     package var renewal = Renewal.bearer(
         BearerLifetime(idle: .seconds(90 * 86400), lifetime: .seconds(400 * 86400)))
@@ -60,6 +62,9 @@ package struct ImmichSettings: Sendable, Equatable {
         "loginPageMessage", "oauthButtonText", "externalDomain", "isInitialized", "isOnboarded", "userDeleteDelay",
     ]
     package static let ownFeatures: Set<String> = ["oauth", "passwordLogin", "configFile", "email"]
+
+    /// Whether an account is an administrator of the back end, which nothing but its roles decides.
+    func isAdministrator(_ user: User) -> Bool { administratorRole.map { user.access.has(role: $0) } ?? false }
 
     /// The words on the app's button.
     var buttonText: String { "Login with \(providerName)" }

@@ -14,7 +14,7 @@ struct ImmichSignIn {
                 takes: .json(ImmichLogin.self) { body, request in
                     guard try request.immich.offersPasswords else { throw ImmichEnvelope.isOff }
                     return LoginBody(email: body.email, password: body.password, ticket: nil, remember: nil)
-                }, returns: .json(status: .created, ImmichSession.init)),
+                }, returns: .json(status: .created, inContext: ImmichSession.init)),
             operations.providers.beginSignIn.at(
                 .get, below: "/api", "/oauth/authorize", "The page at which the person signs in",
                 takes: .immichQuery, returns: .json, answersHEAD: false),
@@ -28,7 +28,7 @@ struct ImmichSignIn {
             operations.providers.redeemPosted.at(
                 .post, below: "/api", "/oauth/callback", "Signs in with the URL at which the provider's pages ended",
                 takes: .json(ImmichCallback.self) { try $0.presented(in: $1) },
-                returns: .json(status: .created, ImmichSession.init)),
+                returns: .json(status: .created, inContext: ImmichSession.init)),
         ]
     }
 }
@@ -115,8 +115,12 @@ private func start(
 /// The answer to every sign-in.
 private struct ImmichSession: ResponsePayload {
     let signedIn: SignedIn
+    let isAdministrator: Bool
 
-    init(_ signedIn: SignedIn) { self.signedIn = signedIn }
+    init(_ signedIn: SignedIn, in context: OperationContext) throws {
+        self.signedIn = signedIn
+        isAdministrator = try context.immich.isAdministrator(signedIn.session.user)
+    }
 
     static let fields = ResponseFields<Self>("ImmichSession") {
         // A session bearer or an access token; apps never look inside.
@@ -126,8 +130,7 @@ private struct ImmichSession: ResponsePayload {
         Field("userEmail", \.signedIn.session.user.immichEmail)
         Field("name", \.signedIn.session.user.immichName)
         Field("profileImagePath") { _ in "" }
-        // Always false, because accounts have no roles.
-        Field("isAdmin") { _ in false }
+        Field("isAdmin", \.isAdministrator)
         Field("shouldChangePassword", \.signedIn.session.shouldChangePassword)
         Field("isOnboarded") { _ in true }
     }

@@ -37,6 +37,7 @@ struct ErasedTraces: Sendable {
     var phone: String { "+33612345678" }
     var name: String { "Lovelace-\(id)" }
     var city: String { "Marylebone-\(id)" }
+    var claim: String { "Subscriber-\(id)" }
     var device: String { "Handset-\(id)" }
     var newAddress: String { "later-\(id)@example.com" }
     var unprovenAddress: String { "unproven-\(id)@example.com" }
@@ -45,7 +46,10 @@ struct ErasedTraces: Sendable {
 
     /// Strings that a dump contains before the erasure and not afterwards.
     func markers(of person: Person) -> [String] {
-        [person.email, subject, otherSubject, phone, name, city, device, newAddress, unprovenAddress, askedAddress]
+        [
+            person.email, subject, otherSubject, phone, name, city, claim, device, newAddress, unprovenAddress,
+            askedAddress,
+        ]
     }
 
     static let application = "redirectURIs: [\"demo://oauth/callback\"]\n" + BlitzApp.everything
@@ -61,6 +65,7 @@ struct ErasedTraces: Sendable {
         _ = try await client.patch(
             "/auth/me", ["displayName": .string("Ada \(name)"), "metadata": ["city": .string(city)]],
             bearer: person.accessToken)
+        try await server.setAccess(claims: ["number": .string(claim)], of: person.uid)
         let linked = try await client.link(
             .somebody(subject, email: unprovenAddress, isVerified: false).holding("token-\(id)"),
             bearer: person.accessToken)

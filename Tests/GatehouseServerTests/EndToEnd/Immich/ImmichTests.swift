@@ -80,6 +80,34 @@ struct ImmichTests {
         }
     }
 
+    @Test func `an administrator of the back end is who has the role, by nothing else`() async throws {
+        let settings = ImmichApp.application + "\n    administrators: { role: photos-admin }"
+        try await ImmichApp.with(application: settings) { server, app in
+            let person = try await app.api.register(at: server)
+            let login = try await app.login(person.email)
+            let token = login["accessToken"].string
+            #expect(login["isAdmin"] == false)
+            let forged: JSONValue = ["isAdmin": true, "roles": ["photos-admin"], "role": "photos-admin"]
+            let changed = try await app.call(.PUT, "/users/me", forged, token: token)
+            #expect(changed["isAdmin"] == false, "\(changed.text)")
+            _ = try await app.api.patch("/auth/me", ["metadata": forged], bearer: token)
+            try await server.setAccess(["admin"], claims: forged.object, of: person.uid)
+            let still = try await app.call(.GET, "/users/me", token: token)
+            #expect(still["isAdmin"] == false, "\(still.text)")
+
+            try await server.setAccess(["admin", "photos-admin"], of: person.uid)
+            let me = try await app.call(.GET, "/users/me", token: token)
+            #expect(me["isAdmin"] == true, "\(me.text)")
+            let again = try await app.login(person.email)
+            #expect(again["isAdmin"] == true, "\(again.text)")
+        }
+        try await ImmichApp.with { server, app in
+            let person = try await app.api.register(at: server)
+            try await server.setAccess(["admin", "photos-admin"], of: person.uid)
+            #expect(try await app.login(person.email)["isAdmin"] == false, "without the setting no account is one")
+        }
+    }
+
     @Test func `a token counts in any of three fields, but never two tokens or one in the URL`() async throws {
         try await ImmichApp.with { server, app in
             let (token, other) = (try await app.token(at: server), try await app.token(at: server))

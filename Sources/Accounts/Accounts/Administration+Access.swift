@@ -1,0 +1,43 @@
+package import Foundation
+internal import ProviderKit
+
+extension Administration {
+    /// Replaces the roles and claims of an account, or of the account that has absorbed it.
+    ///
+    /// Access tokens carry them from the next one on. Earlier tokens keep the old ones until they expire, unless the
+    /// change ends the sessions. If the values stay as they are, nothing is recorded and no webhook is called.
+    ///
+    /// The account may be disabled or in its grace period.
+    /// - Returns: the account's present roles and claims.
+    /// - Throws: `AccountsError.invalidParameter` if a role or the claims are not allowed, and
+    ///   `AccountsError.accountNotFound`.
+    package func setAccess(
+        _ change: AccessChange, of uid: UUID, by act: AdministrativeAct, in application: Application
+    ) async throws -> AccountAccess {
+        let rules = application.policy.access
+        let change = try rules.checked(change)
+        return try await store.retryingTransaction { store in
+            let uid = try await store.resolve(uid, application: application.id)
+            guard let status = try await store.lockAccount(uid, application: application.id) else {
+                throw AccountsError.accountNotFound(uid)
+            }
+            // It was merged after its alias was resolved.
+            if case .absorbed = status { throw StoreConflict() }
+            let result = try await store.setAccess(
+                change, naming: rules.roles ?? [], of: uid, by: act, application: application.id)
+            if !result.changed.isEmpty {
+                try await store.announce([.changed(uid, result.changed)], application: application.id)
+            }
+            if change.endsSessions {
+                try await store.endSessions(.all, of: uid, because: .accessChanged, application: application.id)
+            }
+            return result.access
+        }
+    }
+}
+
+extension AccountEvent {
+    fileprivate static func changed(_ uid: UUID, _ names: [String]) -> AccountEvent {
+        AccountEvent(.accountChanged, of: uid, details: ["changed": .array(names.map { .string($0) })])
+    }
+}
