@@ -14,7 +14,7 @@ struct AccessTokenClaimsTests {
             #expect(before["roles"].isNull && before["claims"].isNull, "empty ones are left out")
             let claims: [String: JSONValue] = [
                 "plan": "pro", "sub": "somebody", "aud": "videos", "exp": 0, "uid": "other", "roles": ["admin"],
-                "org": ["teams": [["red", 1, 0.5, true]]],
+                "org": ["teams": [["red", 1, .number(0.5), true]]],
             ]
             try await server.setAccess(["moderator", "editor"], claims: claims, of: person.uid)
             let former = try await client.get("/auth/me", bearer: person.accessToken)
