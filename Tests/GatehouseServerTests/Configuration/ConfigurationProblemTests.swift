@@ -82,7 +82,7 @@ struct ConfigurationProblemTests {
         ),
         (
             "webhooks: [{ url: \"http://x\", secret: whsec_AAAA, events: [account.delete] }]",
-            "4: webhooks[0].events[0]: expected one of account.created, account.deleted, account.restored, account.erased, account.merged, account.unmerged, identity.linked, identity.unlinked"
+            "4: webhooks[0].events[0]: expected one of account.created, account.deleted, account.restored, account.erased, account.merged, account.unmerged, account.changed, identity.linked, identity.unlinked"
         ),
         ("defaultApplication: other", "4: defaultApplication: no such application is configured"),
         (

@@ -82,8 +82,9 @@ struct BearerTests {
             #expect(
                 user.keys == [
                     "id", "email", "emailVerified", "phone", "phoneVerified", "displayName", "isAnonymous",
-                    "authProviders", "metadata", "createdAt", "updatedAt",
+                    "authProviders", "metadata", "roles", "claims", "createdAt", "updatedAt",
                 ])
+            #expect(user["roles"] == [] && user["claims"] == [:])
             #expect(user["email"].string == email && user["emailVerified"] == true)
             #expect(user["phone"] == .null && user["phoneVerified"] == false)
             #expect(user["displayName"] == "John Doe" && user["isAnonymous"] == false)
