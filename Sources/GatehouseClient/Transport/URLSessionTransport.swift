@@ -10,11 +10,6 @@ public final class URLSessionTransport: GatehouseClient.Transport {
     public static let shared = URLSessionTransport()
 
     private let line = Line()
-    #if canImport(FoundationNetworking)
-        /// Requests with a body have connections of their own, each for one request: if a connection that was used
-        /// before ends without an answer, the library below repeats the request without its body, and waits in vain.
-        private let bodyLine = Line()
-    #endif
 
     /// Creates a transport with connections of its own.
     public init() {}
@@ -27,9 +22,11 @@ public final class URLSessionTransport: GatehouseClient.Transport {
         sent.httpBody = request.body
         for (name, value) in request.headers { sent.setValue(value, forHTTPHeaderField: name) }
         #if canImport(FoundationNetworking)
+            // A request with a body has a session, and so a connection, of its own: if a connection that was used
+            // before ends without an answer, the library below repeats the request without its body, or gives up.
             if request.body != nil {
                 sent.setValue("close", forHTTPHeaderField: "Connection")
-                return try await bodyLine.send(sent)
+                return try await Line().send(sent)
             }
         #endif
         return try await line.send(sent)

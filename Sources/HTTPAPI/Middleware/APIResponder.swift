@@ -51,6 +51,9 @@ package struct APIResponder: HTTPResponder {
             to: &response.headers, request: request, for: callers(of: request, context: context), scope: context.scope)
         response.headers.append(HTTPField(name: .xRequestID, value: context.id))
         response.headers.append(.noSniffing)
+        // Hummingbird closes the connection without saying so (RFC 9112, 9.6), and a client that does not know it may
+        // send the next request on a connection that is ending.
+        if request.headers[.connection] == HTTPField.closing.value { response.headers.append(.closing) }
         // Adds `Strict-Transport-Security` (RFC 6797); a proxy that terminates TLS must add its own.
         if site.current.endsTLS { response.headers.append(.onlyHTTPS) }
         record(response, to: request, took: .now - began, context: context)

@@ -3,6 +3,7 @@ internal import HTTPTypes
 extension HTTPField {
     // Created once, because `HTTPField` validates its value byte by byte.
     static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
+    static let closing = HTTPField(name: .connection, value: "close")
     static let varyByOrigin = HTTPField(name: .vary, value: "Origin")
     static let json = HTTPField(name: .contentType, value: "application/json; charset=utf-8")
     static let onlyHTTPS = HTTPField(name: .strictTransportSecurity, value: "max-age=31536000")

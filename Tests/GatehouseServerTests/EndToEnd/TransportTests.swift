@@ -47,6 +47,17 @@ struct TransportTests {
         }
     }
 
+    @Test func `the server says that it closes a connection after a response`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            for (sent, said) in [("close", "close"), ("keep-alive", nil)] {
+                let answer = try await client.send(
+                    .GET, "/api/v1/auth/providers", headers: ["connection": sent])
+                #expect(answer.headers.first(name: "connection") == said, "\(sent)")
+            }
+        }
+    }
+
     @Test func `only listed origins and the server's own may call`() async throws {
         try await TestServer.with(others: TestServer.photos) { server in
             let client = APIClient(server)
