@@ -136,8 +136,12 @@ import Testing
             isHolding.withLock { $0 = false }
             try Database.runAlone(Self.expireLeases, url: url)
             try await file.serve(in: directory) { _, _ -> Void in
+                // At the dot, each mail has arrived once without being acknowledged.
+                let copies = event == "." ? 2 : 1
                 try await eventually("every mail is sent") {
-                    Set(sink.taken.map(\.recipient)) == Set(addresses)
+                    addresses.allSatisfy { address in
+                        sink.taken.count { $0.recipient == address } >= copies
+                    }
                 }
             }
         }

@@ -11,7 +11,7 @@ final class MailSink: Sendable {
         case hang
     }
 
-    /// A mail that the relay has acknowledged.
+    /// A mail that has arrived whole. The relay acknowledges it unless the script hangs at its `.`.
     struct Taken: Sendable {
         let recipient: String
         let content: String
@@ -69,8 +69,7 @@ final class MailSink: Sendable {
                 guard react(to: line, number, usually: "250 fine", on: connection) else { return }
             case "DATA":
                 guard react(to: line, number, usually: "354 go on", on: connection) else { return }
-                var content = ""
-                while let line = readLine(from: connection, buffer: &buffer), line != "." { content += line + "\r\n" }
+                guard let content = readContent(from: connection, buffer: &buffer) else { return }
                 let mail = Taken(recipient: recipient, content: content)
                 number = state.withLock { state in
                     state.taken.append(mail)
@@ -99,6 +98,18 @@ final class MailSink: Sendable {
             state.withLock { $0.hanging -= 1 }
             return false
         }
+    }
+
+    /// Reads a mail to its final dot.
+    ///
+    /// - Returns: `nil` if the connection ends before it, since a relay takes only whole mails.
+    private func readContent(from connection: Int32, buffer: inout [UInt8]) -> String? {
+        var content = ""
+        while let line = readLine(from: connection, buffer: &buffer) {
+            if line == "." { return content }
+            content += line + "\r\n"
+        }
+        return nil
     }
 
     private func readLine(from connection: Int32, buffer: inout [UInt8]) -> String? {
