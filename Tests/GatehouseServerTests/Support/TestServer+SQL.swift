@@ -90,8 +90,7 @@ extension TestServer {
 
     /// Returns the application `demo`.
     func application() async throws -> Accounts.Application {
-        let applications = try await backend.applications(of: backend.configuration)
-        return try #require(applications.first { $0.name == "demo" })
+        try await application(named: "demo")
     }
 
     func setDisabled(_ disabled: Bool, _ person: Person) async throws {
