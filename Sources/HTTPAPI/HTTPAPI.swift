@@ -76,7 +76,8 @@ package struct HTTPAPI: Sendable {
             hashing: useCases.hashing, refusals: useCases.refusals,
             administration: AdministrationServices(
                 keys: administration.keys, limits: administration.limits, capacity: administration.capacity,
-                trail: administration.trail))
+                trail: administration.trail),
+            statistics: useCases.statistics)
         self.site = site
         self.metrics = metrics
     }
@@ -86,6 +87,6 @@ package struct HTTPAPI: Sendable {
         let table = RouteTable(endpoints: endpoints, services: services)
         return APIResponder(
             site: site, door: door, router: table.router(), exceptions: table.exceptions, metrics: metrics,
-            dialectMetrics: dialectMetrics)
+            dialectMetrics: dialectMetrics, statistics: services.statistics)
     }
 }

@@ -88,6 +88,9 @@ extension SQLStore: LinkingStore {
                 .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)), .text(session.client.languages),
             ] + (cookie?.binds ?? session.bearerBinds + [.bytes(session.deviceMark)]))
         if !subscribers.isEmpty { onChange(.queued) }
+        for statistic in [Statistic.signUps, .signIns] {
+            count(statistic, label: session.provider, in: session.application.id)
+        }
         let createdAt: Date = try row.next()
         let user = User(
             uid: uid, email: addresses.lazy.compactMap(\.email).first?.value,

@@ -31,6 +31,7 @@ extension SQLStore: DeletionStore {
                 .application(application), .uuid(uid), .uuid(receipt), .interval(gracePeriod), .text(cause.rawValue),
                 .uuid(session),
             ])
+        count(.deletions, in: application)
         return try row.next()
     }
 

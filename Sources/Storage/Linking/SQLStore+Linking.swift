@@ -136,6 +136,7 @@ extension SQLStore: LinkingStateStore {
                 .json(try JSONValue.object(session.evidence.profile).jsonText()),
             ] + identity.claiming.binds
                 + [.bool(shown.phoneVerified), .int(session.application.policy.maximumIdentities)])
+        count(.links, label: session.provider, in: session.application.id)
         return added
     }
 }
