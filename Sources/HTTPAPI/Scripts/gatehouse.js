@@ -111,6 +111,12 @@ export class Proof {
 
 const pause = (milliseconds) => new Promise((resolve) => void setTimeout(resolve, milliseconds));
 
+/** A `Retry-After` in seconds; one that is a time counts from the answer's own, if the page may read that. */
+function secondsOf(headers) {
+  const field = headers.get("Retry-After"), now = Date.parse(headers.get("Date")) || Date.now();
+  return Math.max(0, +field || Math.ceil((Date.parse(field) - now) / 1000)) || undefined;
+}
+
 class Server {
   constructor(base, /** @type {any} */ { fetch, timeout = 15_000, patience = 10_000, deviceName }) {
     this.base = base;
@@ -163,7 +169,7 @@ class Server {
     const { code = "UNEXPECTED_ANSWER", message = "The answer is foreign", details } = data?.error ?? {};
     throw new GatehouseError(code, message, {
       status: response.status, details, requestId: response.headers.get("X-Request-ID"),
-      retryAfter: Number(response.headers.get("Retry-After")) || undefined,
+      retryAfter: secondsOf(response.headers),
     });
   }
 }
@@ -744,12 +750,11 @@ export class Gatehouse {
   }
 
   /** A call that opens another session for who is signed in, as short as this one. */
-  #reopen(path, body) {
-    const short = this.#keeper.held?.remembered === false && { remember: false };
-    return this.#call("POST", path, { body: { ...body, ...short } });
+  #reopen(path, body, remember = this.#keeper.held?.remembered) {
+    return this.#call("POST", path, { body: { ...body, ...(remember === false && { remember }) } });
   }
 
-  #continued(answer) { return this.#keeper.adopt(answer, undefined, answer.number); }
+  #continued(answer, remember = undefined) { return this.#keeper.adopt(answer, remember, answer.number); }
 
   async forgotPassword(/** @type {string} */ email) { await this.#open("/auth/forgot-password", { email }); }
 
@@ -928,10 +933,13 @@ export class Gatehouse {
     return answer.response.status === 202 ? { mailed: answer.data.email } : this.#continued(answer);
   }
 
-  /** Proves again who is signed in, after a `TOKEN_TOO_OLD`. @param {Proof} proof @returns {Promise<SignedIn>} */
-  async reauthenticate(proof) {
+  /**
+   * Proves again who is signed in, after a `TOKEN_TOO_OLD`.
+   * @param {Proof} proof @param {{remember?: boolean}} options @returns {Promise<SignedIn>}
+   */
+  async reauthenticate(proof, { remember } = {}) {
     const body = { ...Proof.call(proof).body, provider: proof.provider };
-    return this.#continued(await this.#reopen("/auth/reauthenticate", body));
+    return this.#continued(await this.#reopen("/auth/reauthenticate", body, remember), remember);
   }
 
   /** @param {string} id @returns {Promise<{accountDeleted: boolean, receipt?: string | null}>} */
