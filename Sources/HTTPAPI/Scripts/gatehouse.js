@@ -597,10 +597,7 @@ const keepers = new WeakMap();
 const base64url = (bytes) =>
   btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
 
-/** Node 18 has it in a module. @returns {Promise<Crypto>} */
-const cryptography = async () => globalThis.crypto ?? (await import("node:" + "crypto")).webcrypto;
-
-const random = async () => base64url((await cryptography()).getRandomValues(new Uint8Array(32)));
+const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
 const POPUP = "popup.";
 const flowKey = (state) => `gatehouse:flow:${state}`;
@@ -789,9 +786,9 @@ export class Gatehouse {
    * @returns {Promise<Flow>}
    */
   async beginRedirect(provider, { redirectUri, purpose = "signIn", state, remember, parameters }) {
-    const verifier = await random(), path = `/auth/${purpose === "link" ? "identities" : "oauth"}/`;
-    const hash = await (await cryptography()).subtle.digest("SHA-256", new TextEncoder().encode(verifier));
-    state ??= await random();
+    const verifier = random(), path = `/auth/${purpose === "link" ? "identities" : "oauth"}/`;
+    const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+    state ??= random();
     const body = {
       redirect_uri: redirectUri, code_challenge: base64url(new Uint8Array(hash)), state, remember, parameters,
     };
@@ -854,7 +851,7 @@ export class Gatehouse {
     if (!popup) throw new GatehouseError("POPUP_BLOCKED", "The browser has blocked the popup");
     let channel, timer;
     try {
-      const state = POPUP + await random();
+      const state = POPUP + random();
       channel = new BroadcastChannel(flowKey(state));
       const flow = await this.beginRedirect(provider, { ...options, redirectUri, state });
       popup.location.replace(flow.url);
