@@ -42,7 +42,9 @@ final class ClientApp: Sendable {
     var hints: [String] { state.withLock { $0.hints } }
 
     /// Runs the body with a server that lists the app's origin, and has providers of all kinds that need no other service.
-    static func with(_ body: @Sendable @escaping (ClientApp, TestServer) async throws -> Void) async throws {
+    static func with(
+        logger: Logger = TestServer.silence, _ body: @Sendable @escaping (ClientApp, TestServer) async throws -> Void
+    ) async throws {
         try await serve { app in
             let corp = """
                 corp: { kind: oauth2, authorizationEndpoint: "\(app.url)/authorize", tokenEndpoint: "\(app.url)/token", \
@@ -66,7 +68,7 @@ final class ClientApp: Sendable {
             try await TestServer.with(
                 application: "redirectURIs: [\"\(app.url)/app.html\"]\nrevealExistingIdentities: true", providers: corp,
                 others: TestServer.photos + "\n" + named, origin: app.url,
-                email: "enabled: true, resetLink: \"https://demo.example/reset\""
+                email: "enabled: true, resetLink: \"https://demo.example/reset\"", logger: logger
             ) { server in
                 app.state.withLock { $0.server = server }
                 try await body(app, server)

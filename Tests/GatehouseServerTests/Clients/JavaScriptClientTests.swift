@@ -89,17 +89,20 @@ struct JavaScriptClientTests {
     /// Runs `calls.mjs`, which makes every call, `webcom.mjs`, which makes those of the Webcom library, and `faults.mjs`,
     /// in which networks, servers, clocks and storages fail.
     ///
-    /// All check that no URL, no error and nothing printed contains a token.
+    /// All check that no URL of the server, no error and nothing printed contains a token.
     @Test(
         .enabled(if: hasNode, "Debian's package nodejs is not installed"),
         arguments: ["calls.mjs", "faults.mjs", "webcom.mjs"])
     func `the client runs in Node, imported as a file`(script: String) async throws {
-        try await ClientApp.with { app, server in
+        let log = CollectedLog()
+        try await ClientApp.with(logger: log.logger) { app, server in
             let outcome = try await Self.run([
                 ClientApp.files.appending(path: script).path, ClientApp.sources.path, server.url, app.url,
             ])
             #expect(outcome.status == 0 && outcome.output == "ok\n", "\(outcome.output) \(outcome.errors)")
         }
+        // The hint to a provider's page in `calls.mjs`.
+        #expect(!log.lines.isEmpty && !log.lines.contains { $0.contains("MSISDN:33612345678") })
     }
 
     private static func run(
