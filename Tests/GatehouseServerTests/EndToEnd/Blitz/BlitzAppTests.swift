@@ -37,6 +37,13 @@ struct BlitzAppTests {
         }
     }
 
+    @Test func `the metadata has every URL that the documentation lists`() async throws {
+        try await with { app, _ in
+            let discovered = try await app.discovering().endpoints
+            #expect(discovered == app.endpoints)
+        }
+    }
+
     @Test(arguments: ["iphone", "ipad", "android_phone", "android_tab", "win_mobile", "watch-7"])
     func `every type of device registers`(type: String) async throws {
         try await with { app, _ in
