@@ -9,8 +9,8 @@ import Testing
 
 /// `gatehouse client` and `gatehouse openid` beside a running server on the same database.
 struct ClientCommandTests {
-    private static let application =
-        RelyingParty.software().replacing("  software:", with: "  registration: { mode: open }\n  software:")
+    private static let application = RelyingParty.software("confirm: false")
+        .replacing("  software:", with: "  registration: { mode: open }\n  software:")
 
     private func withServerAndCommands(
         _ body: @Sendable @escaping (TestServer, ServerFile, ProcessDirectory) async throws -> Void
@@ -79,6 +79,24 @@ struct ClientCommandTests {
             let sessions = try await server.count(
                 "SELECT count(*) FROM sessions WHERE client_id LIKE 'reg~%' AND end_reason = 'clientRevoked'")
             #expect(sessions == 1)
+        }
+    }
+
+    @Test func `a deleted installation's session ends on a running server, and the audit says why`() async throws {
+        try await withServerAndCommands { server, file, directory in
+            let ada = try await APIClient(server).register(at: server)
+            let (app, registration) = try await RelyingParty(server).install()
+            let access = try await app.bind(to: ada)["access_token"].string ?? ""
+            #expect(try await app.userInfo(access).status == 200)
+            #expect(try await file.run(["client", "delete", app.client], in: directory).status == 0)
+            #expect(try await app.userInfo(access).isOAuthError(401, "invalid_token"))
+            #expect(try await app.credentials("profile").isOAuthError(401, "invalid_client"))
+            #expect(try await app.manage(.GET, registration).status == 401)
+            let reasons = try await server.text(
+                "SELECT string_agg(end_reason, ' ') FROM sessions WHERE client_id LIKE 'dyn~%'")
+            let audited = try await server.text(
+                "SELECT string_agg(details->>'reason', ' ') FROM audit_events WHERE event = 'session.ended'")
+            #expect(reasons == "instanceDeleted" && audited == "instanceDeleted")
         }
     }
 

@@ -207,6 +207,9 @@ struct InstanceEndTests {
             #expect(try await app.userInfo(tokens["access_token"].string ?? "").isOAuthError(401, "invalid_token"))
             let refreshed = try await app.refresh(tokens["refresh_token"].string ?? "")
             #expect(refreshed.isOAuthError(401, "invalid_client"))
+            let reasons = try await server.text(
+                "SELECT string_agg(details->>'reason', ' ') FROM audit_events WHERE event = 'session.ended'")
+            #expect(reasons == "instanceDeleted")
         }
     }
 
