@@ -129,4 +129,27 @@ struct ClientCommandTests {
             #expect(unknown.errorLines == ["gatehouse: the application has no software nothing in the configuration"])
         }
     }
+
+    @Test func `a statement of another application's software names its issuer and what it is configured with`()
+        async throws
+    {
+        try await withServerAndCommands { server, file, directory in
+            var file = file
+            let software = RelyingParty.software().replacing("version: \"1\"", with: "version: \"7\"")
+            file.others =
+                TestServer.photos + "\n    " + software.replacing("\n", with: "\n    ")
+            let arguments = ["openid", "statement", "CSI"]
+            let issuers = ["demo": "http://127.0.0.1:1", "photos": "http://127.0.0.1:1/apps/photos"]
+            for (application, version) in [(nil, "1"), ("demo", "1"), ("photos", "7")] as [(String?, String)] {
+                let outcome = try await file.run(
+                    arguments + (application.map { ["--application", $0] } ?? []), in: directory)
+                #expect(outcome.status == 0, "\(outcome.errorLines)")
+                let token = try DecodedToken(outcome.output.trimmingCharacters(in: .newlines))
+                #expect(token.claims["software_version"].string == version, "\(token.claims)")
+                #expect(token.claims["iss"].string == issuers[application ?? "demo"], "\(token.claims)")
+            }
+            let unknown = try await file.run(arguments + ["--application", "nothing"], in: directory)
+            #expect(unknown.status == 1 && unknown.output.isEmpty && unknown.errorLines.count == 1)
+        }
+    }
 }
