@@ -29,7 +29,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "For how many seconds people sign in while memory is watched; 600 show whether it grows.")
     var soak = 20
 
-    @Option(help: "How many pages wait for a phone; fewer if the limit of file descriptors is lower.")
+    @Option(help: "How many pages wait for a phone; the row fails if file descriptors do not suffice.")
     var pages = 10_000
 
     @OptionGroup var options: ReportOptions

@@ -10,6 +10,7 @@ struct TokenConfusionTests {
     private enum Kind: String, CaseIterable {
         case identityToken, accessToken, refreshToken, css, instanceSecret, managementToken, initialToken, qrToken
         case restToken, restRefreshToken, qrCode
+        case nativeToken
     }
 
     /// Where tokens are presented, and the kinds that are good there.
@@ -29,7 +30,7 @@ struct TokenConfusionTests {
             case .refreshToken: [.refreshToken]
             case .cookie: [.css]
             case .restRefresh: [.restRefreshToken]
-            case .introspection: [.accessToken, .refreshToken, .qrToken]
+            case .introspection: [.accessToken, .refreshToken, .qrToken, .nativeToken]
             }
         }
     }
@@ -46,14 +47,16 @@ struct TokenConfusionTests {
             let signedIn = try await app.signIn(person, ["access_type": "offline"])
             instance = signedIn.instance
             var desktop = PageBrowser(server)
+            let native = try await app.native(instance)
             secrets = [
                 .identityToken: signedIn.tokens.idToken, .accessToken: signedIn.tokens.accessToken,
                 .refreshToken: try #require(signedIn.tokens.refreshToken),
-                .css: try await app.native(instance).css, .instanceSecret: instance.clientSecret,
+                .css: native.css, .instanceSecret: instance.clientSecret,
                 .managementToken: instance.registrationAccessToken, .initialToken: BlitzApp.initialAccessToken,
                 .qrToken: try await app.scanningToken(instance), .restToken: person.accessToken,
                 .restRefreshToken: person.refreshToken,
                 .qrCode: try await desktop.showQRCode(of: RelyingParty(server)).code,
+                .nativeToken: native.accessToken,
             ]
         }
 
