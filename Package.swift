@@ -80,6 +80,7 @@ let package = Package(
         room("GatehouseClient", imports: []),
         room("ProviderKit", imports: ["CIDN2", "CPhoneNumber", .crypto]),
         room("Accounts", imports: ["ProviderKit"]),
+        room("Administration", imports: ["Accounts", "ProviderKit"]),
         room("OpenID", imports: ["Accounts", "ProviderKit"]),
         room("QRCode", imports: ["CQRCode"]),
         room("MaxMind", imports: ["OpenID", "ProviderKit", "CMaxMindDB"]),
@@ -93,7 +94,7 @@ let package = Package(
         room("Passwords", imports: ["Accounts", "ProviderKit", "CArgon2", "CZxcvbn", .crypto]),
         room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
         room("Migrations", path: "migrations", imports: ["Postgres"], plugins: ["EmbedFiles"]),
-        room("Storage", imports: ["Accounts", "OpenID", "Postgres", "ProviderKit"]),
+        room("Storage", imports: ["Accounts", "Administration", "OpenID", "Postgres", "ProviderKit"]),
         room(
             "Delivery",
             imports: [
@@ -103,14 +104,14 @@ let package = Package(
         room(
             "HTTPAPI",
             imports: [
-                "Accounts", "OpenID", "Pages", "ProviderKit", .hummingbird, .httpTypes, .nioCore, .nioHTTPTypes,
-                .logging, .mustache,
+                "Accounts", "Administration", "OpenID", "Pages", "ProviderKit", .hummingbird, .httpTypes, .nioCore,
+                .nioHTTPTypes, .logging, .mustache,
             ], plugins: ["EmbedFiles"]),
         room(
             "GatehouseServer",
             imports: [
-                "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "OpenID", "Outbound", "Accounts", "Postgres",
-                "MaxMind", "Migrations", "ProviderKit", "CMalloc",
+                "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "Administration", "OpenID", "Outbound",
+                "Accounts", "Postgres", "MaxMind", "Migrations", "ProviderKit", "CMalloc",
                 .crypto, .hummingbird, .lifecycle, .logging, .nioCore, "Yams",
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -196,10 +197,10 @@ let package = Package(
             of: [
                 "GatehouseServer", "GatehouseBench", "GatehouseTesting", "AnonymousProvider", "AppleProvider",
                 "CustomTokenProvider", "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider",
-                "PhoneProvider", "GatehouseClient", "Accounts", "Delivery", "HTTPAPI", "Migrations", "OpenID",
-                "Outbound", "Pages", "Passwords",
-                "Postgres", "ProviderKit", "Storage", "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle,
-                .nioCore, .nioEmbedded, .nioHTTP1, .httpClient, .crypto,
+                "PhoneProvider", "GatehouseClient", "Accounts", "Administration", "Delivery", "HTTPAPI", "Migrations",
+                "OpenID", "Outbound", "Pages", "Passwords", "Postgres", "ProviderKit", "Storage",
+                "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle, .nioCore, .nioEmbedded, .nioHTTP1,
+                .httpClient, .crypto,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -2,7 +2,7 @@
 ///
 /// A use case requires only its own ports and names them in `Store`. Each call works inside and outside a transaction.
 package typealias AccountsStore = TransactionalStore & AccountLocks & ProfileStore & OwnerContactStore
-    & AdministrationStore & AliasStore & RefreshStore & SessionStore & SessionBearerStore & SessionEndStore
+    & AliasStore & RefreshStore & SessionStore & SessionBearerStore & SessionEndStore
     & SessionOpeningStore & GuestSuccessorStore & GuestUpgradeStore & LinkingStateStore & LinkingStore & IdentityStore
     & IdentityRemovalStore & AddressChangeStore & AddressClaimStore & MailForwardingStore & ProviderTokenStore
     & SingleUseStore & ProofStore & ChallengeStore & RedirectFlowStore & FlowCodeStore & PasswordAttemptStore
@@ -37,7 +37,9 @@ package protocol TransactionalStore: Sendable {
 
 extension TransactionalStore {
     /// Runs a body in a transaction, and repeats it, with all reads that it depends on, after any `StoreConflict`.
-    func retryingTransaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws -> Result {
+    package func retryingTransaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws
+        -> Result
+    {
         try await retryingOnConflict { try await transaction(body) }
     }
 

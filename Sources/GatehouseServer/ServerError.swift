@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Administration
 internal import Foundation
 
 /// The reason why a command failed, described in one line.
@@ -16,6 +17,8 @@ enum ServerError: Error, CustomStringConvertible {
     case unknownSoftware(String)
     case noPassword(UUID)
     case refusedOption(String, reason: String)
+    case noAdministration
+    case refusedAct(AdministrationError)
     case unusableEvidence(String)
     case unusableLedger(path: String, reason: String)
     case liveAccount(UUID)
@@ -43,6 +46,8 @@ enum ServerError: Error, CustomStringConvertible {
         case .unusableEvidence(let reason): "the evidence can't be used: \(reason)"
         case .noPassword(let uid): "account \(uid.uuidString.lowercased()) has no password"
         case .refusedOption(let name, let reason): "--\(name) \(reason)"
+        case .noAdministration: "the configuration has no section `admin`, so there are no administrators"
+        case .refusedAct(let error): error.description
         case .unusableLedger(let path, let reason): "the ledger of erasures \(path) can't be used: \(reason)"
         case .liveAccount(let uid):
             "account \(uid.uuidString.lowercased()) is live: only one that is being deleted can be erased"

@@ -1,4 +1,5 @@
 package import Accounts
+package import Administration
 package import OpenID
 package import ProviderKit
 
@@ -27,7 +28,8 @@ package struct HTTPAPI: Sendable {
 
     /// Creates the interface; if `inbox` is set, `/dev/inbox` shows its messages.
     package init(
-        useCases: UseCases, openID: OpenIDUseCases, keys: any PublishedKeys, installed: [any Provider.Type],
+        useCases: UseCases, openID: OpenIDUseCases, administration: AdministrationUseCases, keys: any PublishedKeys,
+        installed: [any Provider.Type],
         site: LiveSite,
         health: any Health, metrics: RequestMetrics, gauges: [MetricsPage.Gauge], inbox: (any Inbox)?
     ) {
@@ -64,20 +66,26 @@ package struct HTTPAPI: Sendable {
             let endpoints = own.map { $0.sharingLimits(of: documented + own) }
             return endpoints + [.document(of: endpoints, in: dialect)]
         }
+        let ofAdministrators = AdminRoutes(useCases: administration).endpoints
         endpoints =
-            documented + dialects + [.document(of: documented)] + StartRoutes(development: start).endpoints
+            documented + dialects + ofAdministrators + [.administrationDocument(of: ofAdministrators)]
+            + [.document(of: documented)] + StartRoutes(development: start).endpoints
             + PageRoutes(inbox: inbox).endpoints + ClientRoutes().copies
         services = EndpointResponder.Services(
             authentication: useCases.authentication, scanners: openID.qrBearers, limits: useCases.limits,
-            hashing: useCases.hashing, refusals: useCases.refusals)
+            hashing: useCases.hashing, refusals: useCases.refusals,
+            administration: AdministrationServices(
+                keys: administration.keys, limits: administration.limits, capacity: administration.capacity,
+                trail: administration.trail))
         self.site = site
         self.metrics = metrics
     }
 
-    package func responder() -> APIResponder {
+    /// The responder for the requests that arrive at a listener.
+    package func responder(at door: Door = .main) -> APIResponder {
         let table = RouteTable(endpoints: endpoints, services: services)
         return APIResponder(
-            site: site, router: table.router(), exceptions: table.exceptions, metrics: metrics,
+            site: site, door: door, router: table.router(), exceptions: table.exceptions, metrics: metrics,
             dialectMetrics: dialectMetrics)
     }
 }

@@ -27,7 +27,7 @@ package struct AccessRules: Sendable, Equatable {
 
     /// Returns the change with its roles sorted and without repetitions.
     /// - Throws: `AccountsError.invalidParameter` if a role or the claims are not allowed.
-    func checked(_ change: AccessChange) throws(AccountsError) -> AccessChange {
+    package func checked(_ change: AccessChange) throws(AccountsError) -> AccessChange {
         var checked = change
         if let names = change.roles { checked.roles = try self.checked(roles: names) }
         if let claims = change.claims { try check(claims: claims) }

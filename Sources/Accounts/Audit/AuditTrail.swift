@@ -13,6 +13,8 @@ package struct AuditEntry: Sendable {
         case qrRefused = "qr.refused"
         /// A client has inspected tokens of the API; one event counts a minute's.
         case tokenIntrospected = "token.introspected"
+        /// An administrator lacked the scope for a call.
+        case adminRefused = "admin.refused"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
         /// An admin ran the purge for one account or for all.

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import ProviderKit
 
 package struct DeletionScheduling: Sendable {
@@ -7,8 +7,10 @@ package struct DeletionScheduling: Sendable {
     let store: any Store
     let application: Application
 
+    package init(store: any Store, application: Application) { (self.store, self.application) = (store, application) }
+
     /// Ends every session of a locked account and starts its grace period; `session` requested it.
-    func schedule(
+    package func schedule(
         _ uid: UUID, by cause: DeletionCause, session: UUID? = nil, receipt: UUID = UUID(), gracePeriod: Duration? = nil
     ) async throws {
         let purgeAfter = try await store.requestDeletion(

@@ -27,6 +27,10 @@ package enum RateLimit: String, Sendable, CaseIterable {
     case userCode
     /// QR codes that are made, and answers to them.
     case qr
+    /// Calls of the admin API, per service key.
+    case adminKey
+    /// Searches for accounts, reveals of their fields, and exports, per administrator.
+    case adminSearch, adminReveal, adminExport
     /// Other calls that write or need no bearer token, per route.
     case general
 }

@@ -23,6 +23,8 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case appRebound
     /// Tells the owner that a device that the account has not had before signed in, and stays signed in without rotation.
     case newDevice
+    /// Tells an administrator, and every owner, that somebody has been granted the role named as `provider`.
+    case adminGranted
     /// Notifies both the old and the new address that an identity's address was changed.
     case addressChanged
     /// A code that confirms the new address of an identity.

@@ -172,7 +172,14 @@ extension Backend {
             ownOrigin: configuration.server.ownOrigin,
             isDevelopment: configuration.server.development,
             endsTLS: configuration.server.tls != nil,
-            isTrustedProxy: { address in proxies.contains { $0.contains(address) } })
+            isTrustedProxy: { address in proxies.contains { $0.contains(address) } },
+            administration: configuration.admin.flatMap { admin in
+                applications.first { $0.name == admin.application }.map { home in
+                    AdministrationSettings(
+                        home: home, clients: admin.allow, hasOwnListener: configuration.server.admin != nil,
+                        longestKeyLifetime: admin.serviceKeys.longest)
+                }
+            })
     }
 
     var outbox: OutboxTable { OutboxTable(database: database, sealing: sealer, arrivals: channel.outboxArrivals()) }

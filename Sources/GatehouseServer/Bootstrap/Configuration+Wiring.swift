@@ -92,13 +92,13 @@ extension Configuration.SMS {
     }
 }
 
-extension Configuration.Server {
+extension Configuration.TLS? {
     /// HTTP/1.1, and HTTP/2 as well if this server ends TLS.
     ///
     /// A connection is closed if a request does not arrive in full within `bodyDeadline`.
     func httpServer(bodyDeadline: Duration) throws -> HTTPServerBuilder {
         let connection = Self.connection(bodyDeadline: TimeAmount(bodyDeadline))
-        guard let tls else { return .http1(configuration: connection) }
+        guard let tls = self else { return .http1(configuration: connection) }
         do {
             let chain = try NIOSSLCertificate.fromPEMBytes(Array(tls.certificate.utf8))
             let key = try NIOSSLPrivateKey(bytes: Array(tls.key.value.utf8), format: .pem)
@@ -120,8 +120,10 @@ extension Configuration.Server {
             idleTimeout: .seconds(idleSeconds), httpDecoderConfiguration: .init(maxHeaderFieldSize: 32 * 1024))
     }
 
-    private static let idleSeconds: Int64 = 60
+    private static var idleSeconds: Int64 { 60 }
+}
 
+extension Configuration.Server {
     /// The error to show if the port could not be opened.
     func listeningError(_ error: any Error) -> ServerError? {
         guard let error = error as? IOError else { return nil }

@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Administration
 internal import Delivery
 internal import Foundation
 internal import HTTPAPI
@@ -94,6 +95,7 @@ struct RunningServer {
         let workers = (worker, webhookWorker, revocationWorker, logoutWorker)
         api = HTTPAPI(
             useCases: useCases, openID: openID,
+            administration: AdministrationUseCases(store: backend.store, accounts: useCases, opaque: backend.opaque),
             keys: backend.keys, installed: installed.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(
@@ -114,7 +116,7 @@ struct RunningServer {
         let (readiness, ready) = AsyncStream.makeStream(of: Void.self)
         let application = Hummingbird.Application(
             responder: api.responder(),
-            server: try server.httpServer(bodyDeadline: bodyDeadline),
+            server: try server.tls.httpServer(bodyDeadline: bodyDeadline),
             configuration: .init(
                 address: .hostname(server.host, port: server.port), serverName: "Gatehouse",
                 availableConnectionsDelegate: .maximum(
@@ -131,7 +133,7 @@ struct RunningServer {
             logger: backend.logger)
         let services: [any Service] =
             backgroundServices(readiness: readiness) + (reload.map { [$0] } ?? [])
-            + [application, WaitingPages(waiters: waiters)]
+            + [application, WaitingPages(waiters: waiters)] + (try administrationListener(bodyDeadline: bodyDeadline))
         let group = ServiceGroup(
             configuration: .init(
                 // Without a name, a service would be logged with all its properties, such as the database and the
@@ -146,6 +148,31 @@ struct RunningServer {
         }
         await end()
     }
+
+    /// The listener of `server.admin`, if there is one.
+    private func administrationListener(bodyDeadline: Duration) throws -> [any Service] {
+        let server = backend.configuration.server
+        guard let listener = server.admin else { return [] }
+        return [
+            Hummingbird.Application(
+                responder: api.responder(at: .administration),
+                server: try listener.tls.httpServer(bodyDeadline: bodyDeadline),
+                configuration: .init(
+                    address: .hostname(listener.host, port: listener.port), serverName: "Gatehouse",
+                    availableConnectionsDelegate: .maximum(Self.administrators, logger: backend.quietLogger)),
+                onServerRunning: { [logger = backend.logger] channel in
+                    logger.notice(
+                        "the admin API is served",
+                        metadata: [
+                            "host": "\(listener.host)", "port": "\(channel.localAddress?.port ?? listener.port)",
+                        ])
+                },
+                logger: backend.logger)
+        ]
+    }
+
+    /// How many connections the listener of the admin API accepts at once.
+    private static let administrators = 64
 
     private func end() async {
         await endAudit()
@@ -175,7 +202,7 @@ struct RunningServer {
             backend.webhooks.replace(logoutURIs: try await backend.logoutURIs(of: configuration))
         }
         // The site depends on all of these, because it also lists the recipients of personal data.
-        if !sections.isDisjoint(with: [.applications, .webhooks, .delivery]) {
+        if !sections.isDisjoint(with: [.applications, .webhooks, .delivery, .admin]) {
             site.replace(with: try await backend.site(of: configuration))
         }
         if sections.contains(.rateLimits) { limits.replace(policy: configuration.rateLimits) }

@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Administration
 internal import ArgumentParser
 internal import Foundation
 internal import ProviderKit
@@ -44,9 +45,8 @@ extension AccountCommand {
 extension AccountCommand.SelectedAccount {
     /// - Throws: `ServerError.refusedOption`.
     fileprivate func setAccess(_ change: AccessChange) async throws -> AccountAccess {
-        let act = AdministrativeAct(by: .command(host: ProcessInfo.processInfo.hostName))
         do {
-            return try await administration.setAccess(change, of: uid, by: act, in: application)
+            return try await acts.setAccess(change, of: uid, by: .ofThisHost, in: application)
         } catch AccountsError.invalidParameter(let name, let reason) {
             throw ServerError.refusedOption(name, reason: reason)
         }

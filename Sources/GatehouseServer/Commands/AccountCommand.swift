@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Administration
 internal import ArgumentParser
 internal import Foundation
 internal import HTTPAPI
@@ -26,12 +27,12 @@ struct AccountCommand: ParsableCommand {
             _ installed: InstalledProviders, _ body: (SelectedAccount) async throws -> Void
         ) async throws {
             try await options.withBackend(installed) { backend in
-                let administration = Administration(store: backend.store)
+                let acts = AccountActs(store: backend.store)
                 for application in try await backend.applications(named: application) {
-                    guard let dossier = try await administration.dossier(of: uid, in: application) else { continue }
+                    guard let dossier = try await acts.dossier(of: uid, in: application) else { continue }
                     return try await body(
                         SelectedAccount(
-                            administration: administration, dossier: dossier, application: application,
+                            acts: acts, dossier: dossier, application: application,
                             backend: backend))
                 }
                 throw ServerError.unknownAccount(uid)
@@ -40,7 +41,7 @@ struct AccountCommand: ParsableCommand {
     }
 
     struct SelectedAccount {
-        let administration: Administration
+        let acts: AccountActs
         let dossier: AccountDossier
         let application: Accounts.Application
         let backend: Backend
@@ -48,7 +49,7 @@ struct AccountCommand: ParsableCommand {
         var uid: UUID { dossier.user.uid }
 
         func setDisabled(_ disabled: Bool) async throws {
-            try await administration.setDisabled(disabled, uid: uid, in: application)
+            try await acts.setDisabled(disabled, uid: uid, in: application)
             print(disabled ? "disabled" : "enabled")
         }
     }
@@ -93,7 +94,7 @@ struct AccountCommand: ParsableCommand {
         func run(installed: InstalledProviders) async throws {
             try await options.select(installed) { account in
                 let (uid, application) = (account.uid, account.application)
-                guard try await account.administration.requirePasswordChange(uid: uid, in: application) else {
+                guard try await account.acts.requirePasswordChange(uid: uid, in: application) else {
                     throw ServerError.noPassword(options.uid)
                 }
                 print("a new password will be asked for")
@@ -108,7 +109,7 @@ struct AccountCommand: ParsableCommand {
 
         func run(installed: InstalledProviders) async throws {
             try await options.select(installed) { account in
-                print(try await account.administration.delete(account.uid, in: account.application).text)
+                print(try await account.acts.delete(account.uid, in: account.application).text)
             }
         }
     }

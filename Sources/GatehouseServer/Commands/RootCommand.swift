@@ -14,7 +14,8 @@ struct RootCommand: ParsableCommand {
         version: "\(HTTPAPI.version) (schema \(Migrations.all.last?.version ?? 0))",
         subcommands: [
             ServeCommand.self, DevelopmentCommand.self, MigrateCommand.self, DistributeCommand.self,
-            ConfigurationCommand.self, KeysCommand.self, AccountCommand.self, ClientCommand.self, OpenIDCommand.self,
+            ConfigurationCommand.self, KeysCommand.self, AccountCommand.self, AdminCommand.self, ClientCommand.self,
+            OpenIDCommand.self,
             DialectCommand.self, ExplainCommand.self, PurgeCommand.self, AuditCommand.self, PrivacyRecordCommand.self,
         ])
 }

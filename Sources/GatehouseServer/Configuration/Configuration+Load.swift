@@ -41,6 +41,7 @@ extension Configuration {
         let assembly = Assembly(reader: reader, root: root, running: running)
         assembly.refuseDuplicates()
         assembly.checkDefaultApplication(isAmong: document["applications"]?.entries.map(\.key) ?? [])
+        assembly.checkAdministration(isOf: document["applications"]?.entries.map(\.key) ?? [])
         let applications = assembly.applications()
         guard reader.error == nil, var configuration: Configuration = assembly.decoded(root) else {
             throw reader.error ?? ConfigurationError([])
@@ -114,6 +115,19 @@ private struct Assembly {
             reader.report("no such application is configured", at: place)
         } else if let current = running?.defaultApplication, !names.contains(current) {
             reader.report("\(current) is the running server's default; removing it needs a restart", at: place)
+        }
+    }
+
+    /// Reports `admin.application` if there is no such application, and a listener of an admin API that there is not.
+    func checkAdministration(isOf names: [String]) {
+        if let node = root["admin"], let name = node["application"]?.text, !names.contains(name) {
+            reader.report("no such application is configured", at: node.place(of: "application"))
+        }
+        if let server = root["server"], server["admin"] != nil, root["admin"] == nil {
+            reader.report("there is no admin API without the section `admin`", at: server.place(of: "admin"))
+        }
+        if let node = root["admin"], node["allow"]?.items.isEmpty != false, root["server"]?["admin"] == nil {
+            reader.warn("admits administrators from anywhere; set `allow`, or `server.admin`", at: node.place)
         }
     }
 

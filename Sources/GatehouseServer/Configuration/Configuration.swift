@@ -18,6 +18,7 @@ package struct Configuration: SettingsSection {
     package var rateLimits: RatePolicy
     package var delivery: Delivery
     package var webhooks: [Webhook]
+    package var admin: Administration?
     package var defaultApplication: String?
     /// The applications in the order of the file.
     package var applications: [Application] = []
@@ -30,7 +31,7 @@ package struct Configuration: SettingsSection {
     var fingerprints: [Section: Int] = [:]
 
     private enum CodingKeys: CodingKey {
-        case server, database, secrets, network, passwords, rateLimits, delivery, webhooks, defaultApplication
+        case server, database, secrets, network, passwords, rateLimits, delivery, webhooks, admin, defaultApplication
     }
 
     static let settings = [
@@ -50,6 +51,7 @@ package struct Configuration: SettingsSection {
         Setting(
             "webhooks", .list(of: .section(Webhook.self)), default: [],
             help: "Services that are told what happens to accounts."),
+        Setting("admin", .section(Administration.self), help: "The admin API. Without this section there is none."),
         Setting("defaultApplication", .text, help: "The application that is served at the public URL itself."),
         Setting(
             "deletion", .section(ApplicationSettings.Deletion.self, isShared: true), default: [:],
@@ -70,13 +72,13 @@ package struct Configuration: SettingsSection {
 extension Configuration {
     /// A part of the file that is reloaded as a unit.
     package enum Section: String, Sendable, CaseIterable {
-        case server, database, secrets, network, passwords, rateLimits, delivery, webhooks, defaultApplication
+        case server, database, secrets, network, passwords, rateLimits, delivery, webhooks, admin, defaultApplication
         case applications
 
         /// Whether a reload applies changes of this section; sockets, pools and keys change only at the next start.
         package var isReloadable: Bool {
             switch self {
-            case .applications, .rateLimits, .delivery, .webhooks: true
+            case .applications, .rateLimits, .delivery, .webhooks, .admin: true
             case .server, .database, .secrets, .network, .passwords, .defaultApplication: false
             }
         }

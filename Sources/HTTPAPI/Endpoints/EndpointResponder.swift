@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Administration
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
@@ -20,6 +21,7 @@ struct EndpointResponder: HTTPResponder {
         let limits: any RateLimiting
         let hashing: any PasswordHashing
         let refusals: RefusalAudit
+        let administration: AdministrationServices
     }
 
     func respond(to request: Request, context: APIRequestContext) async throws -> Response {
@@ -31,7 +33,9 @@ struct EndpointResponder: HTTPResponder {
             if let answer = issuer.answerElsewhere(to: request, isSecure: isSecure, context: context) { return answer }
         }
         let body = try await RequestBody.collect(request, as: endpoint.takes.form)
-        if !endpoint.takes.isForBrowsers, !endpoint.takes.isSubrequest {
+        if endpoint.takes.isOfAdministration {
+            try Self.refuseBrowsers(request)
+        } else if !endpoint.takes.isForBrowsers, !endpoint.takes.isSubrequest {
             try OriginRule.check(request, for: endpoint, scope: scope)
         }
         let incoming = IncomingRequest(request: request, context: context, body: body)
@@ -40,14 +44,16 @@ struct EndpointResponder: HTTPResponder {
         defer { client.hashingPlace.map(services.hashing.giveBack) }
         try await spend(operation.limit, by: client, in: application)
         let principal = try await principal(of: request, in: scope)
+        let administrator = try await administrator(calling: request, in: scope)
         do {
+            if case .administrator(let scope?) = endpoint.guards.access { try administrator?.require(scope) }
             if let principal, let call = endpoint.guards.access.needsRecency {
                 try await services.authentication.requireRecent(principal, for: call)
             }
             var response = try await operation.run(
                 OperationContext(
-                    scope: scope, client: client, optionalPrincipal: principal, request: incoming,
-                    place: endpoint.takes.place))
+                    scope: scope, client: client, optionalPrincipal: principal, administrator: administrator,
+                    administration: services.administration, request: incoming, place: endpoint.takes.place))
             if endpoint.takes.isAtIssuer, let issuer = scope.application.issuer(at: endpoint.takes.place) {
                 issuer.keepLanguage(chosenBy: incoming, at: endpoint.path, in: &response)
             }
@@ -55,7 +61,11 @@ struct EndpointResponder: HTTPResponder {
             if endpoint.dialect != nil { response.headers[.cacheControl] = "no-store" }
             return response
         } catch {
-            await audit(error, by: principal, from: client, in: application, context: context)
+            if let administrator {
+                try await audit(error, by: administrator)
+            } else {
+                await audit(error, by: principal, from: client, in: application, context: context)
+            }
             throw error
         }
     }
@@ -90,6 +100,7 @@ struct EndpointResponder: HTTPResponder {
     }
 
     private func principal(of request: Request, in scope: RequestScope) async throws -> Principal? {
+        if case .administrator = endpoint.guards.access { return nil }
         guard endpoint.guards.access != .open else { return nil }
         let served = scope.application
         guard let token = try endpoint.credentials(in: scope).token(in: request.headers) else {

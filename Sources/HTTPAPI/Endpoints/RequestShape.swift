@@ -85,6 +85,8 @@ struct TakenRequest: Sendable {
     var isServed: @Sendable (Issuer) -> Bool = { _ in true }
     /// Whether the route reads cookies of the OpenID issuer's host, so that it is served at the issuer's origin only.
     var isAtIssuer = false
+    /// Whether the route belongs to the admin API, so that a server without one does not have it.
+    var isOfAdministration = false
     /// The pages whose scripts may call the route.
     var origins = OriginRule.Callers.listed
 }
@@ -142,6 +144,25 @@ extension RequestShape<Void> {
     static var nothing: Self { Self { _ in () } }
     /// Reads nothing but the credentials, from a proxy's sub-request; no page may call the route.
     static var subrequest: Self { Self(taken: TakenRequest(isSubrequest: true, origins: .none)) { _ in () } }
+}
+
+extension RequestShape {
+    /// Decodes a JSON body, and reads the path parameter `name`.
+    static func named<Body: RequestPayload>(
+        _ type: Body.Type, by name: String = "id"
+    ) -> Self where Input == (name: String, body: Body) {
+        .json(type) { body, request in (request[name], body) }
+    }
+
+    /// Decodes a JSON body, and reads the path parameter `uid`.
+    static func account<Body: RequestPayload>(_ type: Body.Type) -> Self where Input == (uid: UUID, body: Body) {
+        .json(type) { body, request in
+            guard let uid = request.context.parameters.get("uid", as: UUID.self) else {
+                throw APIError(.accountNotFound, "There is no such account")
+            }
+            return (uid, body)
+        }
+    }
 }
 
 extension RequestShape<UUID> {

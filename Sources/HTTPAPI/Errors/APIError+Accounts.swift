@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Administration
 internal import Foundation
 internal import ProviderKit
 
@@ -8,6 +9,7 @@ extension APIError {
         switch error {
         case let error as APIError: self = error
         case let error as AccountsError: self.init(error)
+        case let error as AdministrationError: self.init(error)
         case let error as ProviderError: self.init(error)
         case is CancellationError: self.init(.overloaded, "The request was abandoned", retryAfter: .seconds(1))
         default: return nil

@@ -43,6 +43,13 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     case wrongPIN = "WRONG_PIN"
     case existingPIN = "EXISTING_PIN"
     case pinNotSet = "PIN_NOT_SET"
+    case forbidden = "FORBIDDEN"
+    case accountNotFound = "ACCOUNT_NOT_FOUND"
+    case wrongState = "WRONG_STATE"
+    case confirmationRequired = "CONFIRMATION_REQUIRED"
+    case planStale = "PLAN_STALE"
+    case wouldLockOutAdmins = "WOULD_LOCK_OUT_ADMINS"
+    case lastOwner = "LAST_OWNER"
     case `internal` = "INTERNAL"
 
     /// The members of `details` that an error of this code may have.
@@ -55,6 +62,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
         case .secondProofRequired: ofRules + ["ticket"]
         case .limitReached: ofRules + ["limit"]
         case .tooWeakPassword: ["reasons"]
+        case .forbidden: ["scope"]
         default: []
         }
     }
@@ -66,14 +74,16 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
             400
         case .invalidCredentials, .invalidToken, .invalidRefreshToken: 401
         case .providerDisabled, .unauthorizedRequestOrigin, .unverifiedIdentity, .tokenTooOld, .accountDisabled,
-            .accountDeleted, .secondProofRequired, .insufficientScope, .qrWrongNumber:
+            .accountDeleted, .secondProofRequired, .insufficientScope, .qrWrongNumber,
+            .forbidden:
             403
         case .unsupportedProvider, .unknownApplication, .identityNotFound, .sessionNotFound, .grantNotFound,
-            .qrNotFound,
-            .notFound:
+            .qrNotFound, .notFound, .accountNotFound:
             404
         case .methodNotAllowed: 405
-        case .existingIdentity, .identityInUse, .lastUsableIdentity, .limitReached, .qrCompleted: 409
+        case .existingIdentity, .identityInUse, .lastUsableIdentity, .limitReached, .qrCompleted, .wrongState,
+            .confirmationRequired, .planStale, .wouldLockOutAdmins, .lastOwner:
+            409
         case .qrExpired: 410
         case .payloadTooLarge: 413
         case .unsupportedMediaType: 415

@@ -58,8 +58,10 @@ final class RequestScope: Sendable {
     /// `/apps/{application}`, or empty.
     let pathPrefix: String
     let site: Site
+    let door: Door
 
-    init(_ lookup: ApplicationLookup, client: Client, site: Site) {
+    init(_ lookup: ApplicationLookup, client: Client, site: Site, door: Door) {
+        self.door = door
         application = lookup.application
         pathPrefix = lookup.pathPrefix
         self.client = client

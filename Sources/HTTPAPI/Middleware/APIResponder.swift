@@ -13,6 +13,7 @@ package struct APIResponder: HTTPResponder {
     package typealias Context = APIRequestContext
 
     private let site: LiveSite
+    private let door: Door
     private let router: RouterResponder<APIRequestContext>
     private let metrics: RequestMetrics
     private let dialectMetrics: DialectMetrics
@@ -24,9 +25,10 @@ package struct APIResponder: HTTPResponder {
     private let ids = RequestIDs()
 
     init(
-        site: LiveSite, router: RouterResponder<APIRequestContext>, exceptions: [String: Endpoint],
+        site: LiveSite, door: Door, router: RouterResponder<APIRequestContext>, exceptions: [String: Endpoint],
         metrics: RequestMetrics, dialectMetrics: DialectMetrics
     ) {
+        self.door = door
         self.exceptions = exceptions
         self.dialectMetrics = dialectMetrics
         patterns = exceptions.values.filter { $0.path.contains("{") }
@@ -67,7 +69,8 @@ package struct APIResponder: HTTPResponder {
         try Self.requireHTTPS(forwarding, request: request, site: site)
         try Self.requirePath(request)
         let lookup = try ApplicationLookup(of: request, in: site)
-        let scope = RequestScope(lookup, client: Self.client(of: request, address: forwarding.address), site: site)
+        let client = Self.client(of: request, address: forwarding.address)
+        let scope = RequestScope(lookup, client: client, site: site, door: door)
         context.scope = scope
         if OriginRule.isPreflight(request) {
             try exception(for: request, context: context)?.requireServed(in: scope)

@@ -61,11 +61,13 @@ package final class Site: Sendable {
     package let endsTLS: Bool
     /// Whether forwarding header fields of this peer are trusted.
     package let isTrustedProxy: @Sendable (IPAddress) -> Bool
+    /// `nil` if there is no admin API.
+    package let administration: AdministrationSettings?
 
     package init(
         applications: [String: ServedApplication], hosts: [String: String], defaultApplication: String,
         ownOrigin: String, isDevelopment: Bool, endsTLS: Bool,
-        isTrustedProxy: @escaping @Sendable (IPAddress) -> Bool
+        isTrustedProxy: @escaping @Sendable (IPAddress) -> Bool, administration: AdministrationSettings? = nil
     ) {
         self.applications = applications
         self.hosts = hosts
@@ -74,6 +76,7 @@ package final class Site: Sendable {
         self.isDevelopment = isDevelopment
         self.endsTLS = endsTLS
         self.isTrustedProxy = isTrustedProxy
+        self.administration = administration
     }
 }
 

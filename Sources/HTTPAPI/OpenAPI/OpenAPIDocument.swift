@@ -13,6 +13,8 @@ struct OpenAPIDocument: Sendable {
     let errorEnvelope: JSONSchema
     /// Whether the error code is at `error.code` of that body, where each operation lists its codes.
     var namesErrorCodes = true
+    /// Whether service keys are presented, and not access tokens.
+    var isForAdministrators = false
     let operations: [OperationDescription]
 
     /// - Throws: `OpenAPIError` if two operations have the same identifier.
@@ -27,7 +29,8 @@ struct OpenAPIDocument: Sendable {
             "paths": .object(paths),
             "components": .object([
                 "schemas": .object(components.written),
-                "securitySchemes": .object(["bearer": Self.bearer]),
+                "securitySchemes": isForAdministrators
+                    ? ["serviceKey": Self.serviceKey] : ["bearer": Self.bearer],
             ]),
         ]
         return Array(try JSONEncoder.stable.encode(JSONValue.object(document)))
@@ -42,6 +45,10 @@ struct OpenAPIDocument: Sendable {
     private static let bearer = JSONValue.object([
         "type": .string("http"), "scheme": .string("bearer"), "bearerFormat": .string("JWT"),
         "description": .string("The access token of a session."),
+    ])
+
+    private static let serviceKey = JSONValue.object([
+        "type": .string("http"), "scheme": .string("bearer"), "description": .string("A service key: `ghk_…`."),
     ])
 
     private func paths(_ components: ComponentSchemas) throws -> [String: JSONValue] {

@@ -1,3 +1,4 @@
+internal import Administration
 internal import HTTPTypes
 internal import ProviderKit
 
@@ -17,6 +18,8 @@ struct OperationWriter {
         ]
         if operation.access.needsRecency != nil {
             json["description"] = .string("Needs a session that was authenticated not long ago.")
+        } else if case .administrator(let scope?) = operation.access {
+            json["description"] = .string("Needs the scope `\(scope.rawValue)`.")
         }
         let request = operation.request
         let query = request.form == .form ? [] : request.parameters
@@ -37,6 +40,8 @@ struct OperationWriter {
         case .open: .array([])
         case .optionalBearer: .array([.object([:]), bearer])
         case .bearer, .formerBearer, .recent, .recentToDelete, .scanner: .array([bearer])
+        // A list of scopes is only for OAuth; the description names the one that is needed.
+        case .administrator: .array([.object(["serviceKey": .array([])])])
         }
     }
 
@@ -48,7 +53,7 @@ struct OperationWriter {
         ])
     }
 
-    private static let identifiers: Set = ["id", "receipt"]
+    private static let identifiers: Set = ["id", "receipt", "uid"]
 
     private func pathParameter(_ name: String) -> JSONValue {
         let schema = Self.identifiers.contains(name) ? .uuid : JSONSchema(.string, length: 1...Int.max)

@@ -1,8 +1,9 @@
 internal import Accounts
+internal import Administration
 internal import ProviderKit
 
 /// Who may call an operation.
-enum Access: Sendable {
+enum Access: Sendable, Equatable {
     case open
     /// Anyone, but if an access token is sent, it must be valid.
     case optionalBearer
@@ -16,13 +17,15 @@ enum Access: Sendable {
     case recentToDelete
     /// Callers that answer sign-ins of other devices: also clients with the scope `qr`.
     case scanner
+    /// Administrators with that scope; `nil` for any of them.
+    case administrator(AdminScope?)
 
     /// The kind of call for which the authentication must be recent; `nil` if it need not be.
     var needsRecency: SensitiveCall? {
         switch self {
         case .recent: .any
         case .recentToDelete: .deletion
-        case .open, .optionalBearer, .bearer, .formerBearer, .scanner: nil
+        case .open, .optionalBearer, .bearer, .formerBearer, .scanner, .administrator: nil
         }
     }
 }

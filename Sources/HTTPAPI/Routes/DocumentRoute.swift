@@ -9,12 +9,13 @@ private actor Document {
     /// Relative to the document's URL, so that it is right with and without an application's prefix.
     private let server: String
     private let dialect: (any Dialect.Type)?
+    private let isForAdministrators: Bool
     private var written: [UInt8]?
 
-    init(of endpoints: [Endpoint], in dialect: (any Dialect.Type)? = nil) {
-        (self.endpoints, self.dialect) = (endpoints, dialect)
-        title = dialect.map { "Gatehouse: \($0.name)" } ?? "Gatehouse"
-        server = dialect == nil ? "." : ".."
+    init(of endpoints: [Endpoint], in dialect: (any Dialect.Type)? = nil, forAdministrators: Bool = false) {
+        (self.endpoints, self.dialect, isForAdministrators) = (endpoints, dialect, forAdministrators)
+        title = dialect.map { "Gatehouse: \($0.name)" } ?? "Gatehouse\(forAdministrators ? " administration" : "")"
+        server = forAdministrators ? "../../.." : dialect == nil ? "." : ".."
     }
 
     /// - Throws: `OpenAPIError` if two declarations have the same identifier.
@@ -23,6 +24,7 @@ private actor Document {
         let json = try OpenAPIDocument(
             title: title, version: HTTPAPI.version, server: server,
             errorEnvelope: dialect?.errorSchema ?? ErrorPayload.schema, namesErrorCodes: dialect == nil,
+            isForAdministrators: isForAdministrators,
             operations: endpoints.map(\.operation)
         ).json()
         written = json
@@ -35,6 +37,17 @@ extension Endpoint {
     static func document(of endpoints: [Endpoint]) -> Endpoint {
         let document = Document(of: endpoints)
         return .open("/openapi.json", "This interface, as an OpenAPI document") { _ in
+            .bytes(try await document.json(), type: "application/json")
+        }
+    }
+
+    /// Serves the document of the admin API to clients that may know of it.
+    static func administrationDocument(of endpoints: [Endpoint]) -> Endpoint {
+        let document = Document(of: endpoints, forAdministrators: true)
+        return .open(
+            administrationBase + "/openapi.json", "This interface, as an OpenAPI document",
+            takes: TakenRequest(isOfAdministration: true, origins: .none)
+        ) { _ in
             .bytes(try await document.json(), type: "application/json")
         }
     }
@@ -53,7 +66,7 @@ extension Endpoint {
     var operation: OperationDescription {
         OperationDescription(
             method: method.rawValue, path: path, summary: summary,
-            tag: dialect?.name ?? (isOfAPI ? "accounts" : "server"),
+            tag: takes.isOfAdministration ? "administration" : dialect?.name ?? (isOfAPI ? "accounts" : "server"),
             access: guards.access, request: takes, responses: returns, errors: documentedErrors,
             status: errorStatus)
     }
@@ -82,7 +95,11 @@ extension Endpoint {
         var all = guards.errors + [.invalidParameter, .httpsRequired, .unknownApplication, .overloaded, .internal]
         if isOfAPI || dialect != nil { all.append(.unauthorizedRequestOrigin) }
         if takes.form != nil { all += [.missingParameter, .payloadTooLarge, .unsupportedMediaType] }
-        if guards.access != .open { all += [.invalidToken, .insufficientScope] }
+        if case .administrator = guards.access {
+            all += [.invalidToken, .forbidden]
+        } else if guards.access != .open {
+            all += [.invalidToken, .insufficientScope]
+        }
         if guards.access.needsRecency != nil { all.append(.tokenTooOld) }
         if guards.isLimited { all.append(.rateLimited) }
         return ErrorCode.allCases.filter(Set(all).contains)

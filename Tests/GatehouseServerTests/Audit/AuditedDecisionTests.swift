@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Foundation
 import HTTPAPI
 import ProviderKit
@@ -107,7 +108,7 @@ struct AuditedDecisionTests {
             try await server.setDisabled(false, scripted)
             for uid in [person.uid, scripted.uid] {
                 let id = try #require(UUID(uuidString: uid))
-                _ = try await server.administration.delete(id, in: server.application())
+                _ = try await server.acts.delete(id, in: server.application())
             }
             let deleted = try await server.audited {
                 _ = try await client.login(person.email)
@@ -263,8 +264,8 @@ struct AuditedDecisionTests {
             let all = try await server.audited {
                 try await server.setDisabled(true, person)
                 try await server.setDisabled(false, person)
-                #expect(try await server.administration.requirePasswordChange(uid: uid, in: application))
-                _ = try await server.administration.delete(uid, in: application)
+                #expect(try await server.acts.requirePasswordChange(uid: uid, in: application))
+                _ = try await server.acts.delete(uid, in: application)
             }
             #expect(
                 all.map(\.event).filter { $0 != "session.ended" } == [
@@ -274,7 +275,7 @@ struct AuditedDecisionTests {
             let guest = try await client.guest()
             let none = try await server.audited {
                 let id = try #require(UUID(uuidString: guest.uid))
-                let hasPassword = try await server.administration.requirePasswordChange(uid: id, in: application)
+                let hasPassword = try await server.acts.requirePasswordChange(uid: id, in: application)
                 #expect(!hasPassword)
             }
             #expect(none == [])

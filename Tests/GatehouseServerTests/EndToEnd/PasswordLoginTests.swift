@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Delivery
 import Foundation
 import NIOHTTP1
@@ -87,7 +88,7 @@ struct PasswordLoginTests {
             let person = try await client.register(at: server)
             #expect(try await client.login(person.email).json.keys.contains("shouldChangePassword") == false)
             let uid = try #require(UUID(uuidString: person.uid))
-            #expect(try await server.administration.requirePasswordChange(uid: uid, in: server.application()))
+            #expect(try await server.acts.requirePasswordChange(uid: uid, in: server.application()))
             let login = try await client.login(person.email)
             #expect(login["shouldChangePassword"] == true)
             let bearer = try #require(login["accessToken"].string)

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Foundation
 import ProviderKit
 import Testing
@@ -16,7 +17,7 @@ extension TestServer {
     ) async throws -> AccountAccess {
         let uid = try #require(UUID(uuidString: uid))
         let change = AccessChange(roles: roles, claims: claims, endsSessions: endSessions)
-        return try await administration.setAccess(change, of: uid, by: act, in: application())
+        return try await acts.setAccess(change, of: uid, by: act, in: application())
     }
 }
 

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Foundation
 import GatehouseTesting
 import Postgres
@@ -85,16 +86,15 @@ extension TestServer {
         try await execute("UPDATE password_failures SET locked_until = now() - interval '1 second'")
     }
 
-    var administration: Administration { Administration(store: backend.store) }
+    var acts: AccountActs { AccountActs(store: backend.store) }
 
     /// Returns the application `demo`.
     func application() async throws -> Accounts.Application {
-        let applications = try await backend.applications(of: backend.configuration)
-        return try #require(applications.first { $0.name == "demo" })
+        try await application(named: "demo")
     }
 
     func setDisabled(_ disabled: Bool, _ person: Person) async throws {
         let uid = try #require(UUID(uuidString: person.uid))
-        try await administration.setDisabled(disabled, uid: uid, in: application())
+        try await acts.setDisabled(disabled, uid: uid, in: application())
     }
 }

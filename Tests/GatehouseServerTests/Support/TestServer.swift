@@ -65,21 +65,24 @@ struct TestServer: Sendable {
     /// `database` is the URL of an existing database, for a second replica. A `port` makes the server reachable at its
     /// `publicURL`, which is otherwise a URL that nothing serves. `server`, `application` and `providers` are
     /// further keys of `server:`, of the application `demo` and of its providers. `others` are further applications,
-    /// indented like `photos`. `origin` is that of the app's pages.
+    /// indented like `photos`. `origin` is that of the app's pages, and `admin` the
+    /// section of that name.
     static func with<Result: Sendable>(
         database: String? = nil, port: Int? = nil, server serverKeys: String = "development: true",
         application: String = "",
         providers: String = "", others: String = "", passwords: String = quickArgon2,
         tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
         email: String = "enabled: true", rateLimits: String = "off",
-        webhooks: String = "[]", network: String = "allowPrivateHosts: true", bodyDeadline: Duration = .seconds(30),
+        webhooks: String = "[]", network: String = "allowPrivateHosts: true", admin: String? = nil,
+        bodyDeadline: Duration = .seconds(30),
         patience: Patience = .unlimited, logger: Logger = silence,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let yaml = yaml(
             port: port, server: serverKeys, application: application, providers: providers, others: others,
             passwords: passwords,
-            tokens: tokens, origin: origin, email: email, rateLimits: rateLimits, webhooks: webhooks, network: network)
+            tokens: tokens, origin: origin, email: email, rateLimits: rateLimits, webhooks: webhooks,
+            network: network, admin: admin)
         // A replica uses the place that the first server of its test already holds.
         if let database {
             return try await run(yaml, database, bodyDeadline: bodyDeadline, patience, logger: logger, body)
@@ -102,7 +105,7 @@ struct TestServer: Sendable {
         others: String = "",
         passwords: String = quickArgon2, tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
         email: String = "enabled: true", rateLimits: String = "off", webhooks: String = "[]",
-        network: String = "allowPrivateHosts: true"
+        network: String = "allowPrivateHosts: true", admin: String? = nil
     ) -> String {
         """
         server: { host: 127.0.0.1, port: \(port ?? 0), publicURL: "http://127.0.0.1:\(port ?? 1)", \(server) }
@@ -112,6 +115,7 @@ struct TestServer: Sendable {
         passwords: { \(passwords) }
         rateLimits: \(rateLimits)
         webhooks: \(webhooks)
+        \(admin.map { "admin: \($0)" } ?? "")
         defaultApplication: demo
         applications:
           demo:

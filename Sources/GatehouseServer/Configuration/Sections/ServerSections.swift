@@ -13,6 +13,8 @@ extension Configuration {
         package var development: Bool
         /// The proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted.
         package var trustedProxies: [AddressRange]
+        /// `nil` if the main listener serves the admin API.
+        package var admin: AdministrationListener?
 
         static let settings = [
             Setting("host", .text, default: "127.0.0.1", help: "The address to listen on."),
@@ -30,6 +32,9 @@ extension Configuration {
             Setting(
                 "trustedProxies", .list(of: .addressRange), default: [],
                 help: "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are believed."),
+            Setting(
+                "admin", .section(AdministrationListener.self),
+                help: "A listener for the admin API alone. Without it the server's own listener serves it."),
         ]
 
         /// The default of `publicURL` for a server on a loopback address.

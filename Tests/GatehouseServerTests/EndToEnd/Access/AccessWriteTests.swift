@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Foundation
 import GatehouseTesting
 import ProviderKit

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Foundation
 import HTTPAPI
 import ProviderKit
@@ -21,7 +22,7 @@ struct ErasureTracesTests {
                 let uid = try #require(UUID(uuidString: person.uid))
                 let restored = try await server.backend.store.restore(uid, application: server.application().id)
                 #expect(restored != nil)
-                let receipt = try await server.administration.delete(uid, in: server.application())
+                let receipt = try await server.acts.delete(uid, in: server.application())
                 try await eventually("it is acknowledged") {
                     try await server.count(
                         "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL AND kind = 'account.deleted'"

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Delivery
 import Foundation
 import NIOHTTP1
@@ -138,6 +139,6 @@ extension TestServer {
     /// Has an admin require a new password.
     fileprivate func requireNewPassword(_ person: Person) async throws {
         let uid = try #require(UUID(uuidString: person.uid))
-        #expect(try await administration.requirePasswordChange(uid: uid, in: application()))
+        #expect(try await acts.requirePasswordChange(uid: uid, in: application()))
     }
 }

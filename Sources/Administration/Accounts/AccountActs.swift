@@ -1,7 +1,9 @@
+package import Accounts
 package import Foundation
 
-package struct Administration: Sendable {
-    package typealias Store = AdministrationStore & AccountLocks & AliasStore & DeletionScheduling.Store
+/// The acts of administrators on other people's accounts.
+package struct AccountActs: Sendable {
+    package typealias Store = AccountActStore & AccountLocks & AliasStore & DeletionScheduling.Store
 
     let store: any TransactionalStore & Store
 

@@ -1,7 +1,8 @@
+package import Accounts
 package import Foundation
 internal import ProviderKit
 
-extension Administration {
+extension AccountActs {
     /// Replaces the roles and claims of an account, or of the account that has absorbed it.
     ///
     /// Access tokens carry them from the next one on. Earlier tokens keep the old ones until they expire, unless the

@@ -44,7 +44,17 @@ package struct AdministrativeAct: Sendable, Equatable {
 }
 
 extension AdministrativeAct.Actor {
-    fileprivate var details: JSONValue {
+    /// The kind of actor and its id, as in `key abcd`.
+    package var name: String {
+        switch self {
+        case .account(let pseudonym): "account \(pseudonym)"
+        case .key(let id): "key \(id)"
+        case .command(let host): "cli \(host)"
+        }
+    }
+
+    /// One member, named by the kind of actor.
+    package var details: JSONValue {
         switch self {
         case .account(let pseudonym): ["account": .string(pseudonym)]
         case .key(let id): ["key": .string(id)]

@@ -1,9 +1,10 @@
 package import Accounts
+package import Administration
 package import Foundation
 internal import Postgres
 internal import ProviderKit
 
-extension SQLStore: AdministrationStore {
+extension SQLStore: AccountActStore {
     private static let selectDossier = Statement(
         .read,
         """

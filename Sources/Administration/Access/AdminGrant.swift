@@ -1,0 +1,38 @@
+package import Accounts
+package import Foundation
+
+/// A role that a person has been granted, for one application or for all.
+package struct AdminGrant: Sendable, Equatable {
+    package let uid: UUID
+    package let role: AdminScope.Role
+    /// The application that the role is for; `nil` for all.
+    package let application: Application.ID?
+    package let createdAt: Date
+
+    package init(uid: UUID, role: AdminScope.Role, application: Application.ID?, createdAt: Date) {
+        (self.uid, self.role, self.application, self.createdAt) = (uid, role, application, createdAt)
+    }
+}
+
+/// Stores the grants of the application `home`, whose accounts administrators are (`admin.application`).
+package protocol AdminGrantStore: Sendable {
+    func grants(home: Application.ID) async throws -> [AdminGrant]
+    func hasGrant(_ uid: UUID, home: Application.ID) async throws -> Bool
+
+    /// Grants a role in place of the former one for the same application, and records the act unless nothing changes.
+    ///
+    /// The grant counts in sessions of the identities that the account has now.
+    /// - Returns: `false` if nothing changed.
+    func grant(
+        _ role: AdminScope.Role, to uid: UUID, on application: Application.ID?, by act: AdministrativeAct,
+        home: Application.ID
+    ) async throws -> Bool
+
+    /// - Returns: `false` if there was no such grant.
+    func revokeGrant(
+        of uid: UUID, on application: Application.ID?, by act: AdministrativeAct, home: Application.ID
+    ) async throws -> Bool
+
+    /// Locks the grants of all owners of all applications, and returns those whose accounts are live.
+    func lockOwners(home: Application.ID) async throws -> Set<UUID>
+}

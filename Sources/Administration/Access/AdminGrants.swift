@@ -1,0 +1,58 @@
+package import Accounts
+package import Foundation
+
+/// Granting and revoking the roles of administrators, who are accounts of one application.
+package struct AdminGrants: Sendable {
+    package typealias Store = AdminGrantStore & AccountLocks & AliasStore & OwnerContactStore & MessageOutbox
+
+    let store: any TransactionalStore & Store
+    /// The application whose accounts administrators are.
+    let home: Application
+
+    package init(store: any TransactionalStore & Store, home: Application) {
+        (self.store, self.home) = (store, home)
+    }
+
+    package func list() async throws -> [AdminGrant] { try await store.grants(home: home.id) }
+
+    /// The grants for one application, and those for all.
+    package func list(on application: Application) async throws -> [AdminGrant] {
+        try await list().filter { $0.application == nil || $0.application == application.id }
+    }
+
+    /// Grants a role; every owner of all applications is told by mail.
+    ///
+    /// - Throws: `AdministrationError.accountNotFound` unless the account is live, and `lastOwner` if the last owner
+    ///   would get another role.
+    package func grant(
+        _ role: AdminScope.Role, to uid: UUID, on application: Application?, by act: AdministrativeAct
+    ) async throws {
+        try await store.retryingTransaction { store in
+            guard try await store.lockAccount(uid, application: home.id) == .live else {
+                throw AdministrationError.accountNotFound
+            }
+            let owners = try await store.lockOwners(home: home.id)
+            if application == nil, role != .owner, owners == [uid] { throw AdministrationError.lastOwner }
+            guard try await store.grant(role, to: uid, on: application?.id, by: act, home: home.id) else { return }
+            for owner in owners.union([uid]).sorted(by: { $0.uuidString < $1.uuidString }) {
+                try await OwnerNotices(store: store, application: home.id)
+                    .send(
+                        .adminGranted, toOwnerOf: owner,
+                        provider: "\(role.rawValue) of \(application?.name ?? "all applications")")
+            }
+        }
+    }
+
+    /// - Throws: `AdministrationError.notFound`, and `lastOwner`.
+    package func revoke(_ uid: UUID, on application: Application?, by act: AdministrativeAct) async throws {
+        try await store.retryingTransaction { store in
+            _ = try await store.lockAccount(uid, application: home.id)
+            if application == nil, try await store.lockOwners(home: home.id) == [uid] {
+                throw AdministrationError.lastOwner
+            }
+            guard try await store.revokeGrant(of: uid, on: application?.id, by: act, home: home.id) else {
+                throw AdministrationError.notFound("grant")
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package import Accounts
+internal import ProviderKit
+
+/// Making, rotating and revoking service keys, and recognising them.
+package struct ServiceKeys: Sendable {
+    private let store: any ServiceKeyStore
+    /// `nil` for commands, which recognise no keys.
+    private let limits: (any RateLimiting)?
+
+    /// The longest name, in Unicode code points.
+    package static let longestName = 64
+    /// The longest time for which a former secret counts.
+    package static let longestOverlap: Duration = .seconds(24 * 3600)
+
+    package init(store: any ServiceKeyStore, limits: (any RateLimiting)?) {
+        (self.store, self.limits) = (store, limits)
+    }
+
+    /// Returns the caller that presents a service key.
+    ///
+    /// - Throws: `AccountsError.invalidToken`, alike for every key that can't be used.
+    package func administrator(
+        presenting text: String, from client: Client, in application: Application
+    ) async throws -> (administrator: Administrator, isOfApplication: Bool) {
+        guard let secret = ServiceKeySecret(text) else { throw AccountsError.invalidToken }
+        guard let key = try await store.use(secret), key.admits(client.address) else {
+            throw AccountsError.invalidToken
+        }
+        // Only the holder of the key spends its limit; guesses are limited by the client's address.
+        try await limits?.spend(.adminKey, of: RateSubject(target: key.id), in: application)
+        let administrator = Administrator(
+            actor: .key(key.id), application: application, scopes: key.scopes, expiresAt: key.expiresAt)
+        return (administrator, secret.application == application.id)
+    }
+
+    package func list(of application: Application) async throws -> [ServiceKey] {
+        try await store.serviceKeys(of: application.id)
+    }
+
+    /// Makes a key.
+    ///
+    /// - Returns: the key and its text, which can't be read again.
+    /// - Throws: `AccountsError.invalidParameter`.
+    package func make(
+        named name: String, scopes: Set<AdminScope>, clients: [String], lifetime: Duration, longest: Duration,
+        by act: AdministrativeAct, in application: Application
+    ) async throws -> (key: ServiceKey, text: String) {
+        guard (1...Self.longestName).contains(name.unicodeScalars.count) else {
+            throw AccountsError.invalidParameter("name", reason: "has 1 to \(Self.longestName) characters")
+        }
+        guard !scopes.isEmpty else { throw AccountsError.invalidParameter("scopes", reason: "are missing") }
+        if let scope = scopes.sorted().first(where: { !$0.isForKeys }) {
+            throw AccountsError.invalidParameter("scopes", reason: "can't have \(scope.rawValue), which is for people")
+        }
+        guard clients.allSatisfy({ AddressRange($0) != nil }) else {
+            throw AccountsError.invalidParameter("allow", reason: "lists IP addresses or ranges as in 10.0.0.0/8")
+        }
+        guard lifetime > .zero, lifetime <= longest else {
+            throw AccountsError.invalidParameter(
+                "expires", reason: "is more than `admin.serviceKeys.longest`, \(longest.components.seconds) s")
+        }
+        let secret = ServiceKeySecret(for: application.id)
+        let key = try await store.insert(
+            NewServiceKey(secret: secret, name: name, scopes: scopes, clients: clients, lifetime: lifetime), by: act)
+        return (key, secret.text)
+    }
+
+    /// Replaces a key's secret; of calls at the same time, one succeeds.
+    ///
+    /// - Throws: `AdministrationError.notFound`, or `wrongState` if another call has just replaced it.
+    package func rotate(
+        _ id: String, overlap: Duration, by act: AdministrativeAct, in application: Application
+    ) async throws -> (key: ServiceKey, text: String) {
+        guard overlap >= .zero, overlap <= Self.longestOverlap else {
+            throw AccountsError.invalidParameter("overlap", reason: "is 0 to 24 hours")
+        }
+        guard let seen = try await store.secretHash(ofKey: id, application: application.id) else {
+            throw AdministrationError.notFound("key")
+        }
+        let secret = ServiceKeySecret(for: application.id, id: id)
+        do {
+            guard let key = try await store.rotate(to: secret, replacing: seen, overlap: overlap, by: act) else {
+                throw AdministrationError.notFound("key")
+            }
+            return (key, secret.text)
+        } catch is StoreConflict {
+            throw AdministrationError.wrongState(reason: "Another call has just replaced the secret")
+        }
+    }
+
+    /// Revokes a key; repeated calls change nothing.
+    package func revoke(_ id: String, by act: AdministrativeAct, in application: Application) async throws -> ServiceKey
+    {
+        guard let key = try await store.revoke(id, by: act, application: application.id) else {
+            throw AdministrationError.notFound("key")
+        }
+        return key
+    }
+}

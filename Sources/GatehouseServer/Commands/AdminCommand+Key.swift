@@ -1,0 +1,114 @@
+internal import Accounts
+internal import Administration
+internal import ArgumentParser
+internal import Foundation
+internal import ProviderKit
+internal import Storage
+
+extension AdminCommand {
+    /// `gatehouse admin key`: the keys of programs that call the admin API.
+    struct Key: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "key", abstract: "Makes, revokes and lists service keys.",
+            subcommands: [Create.self, Revoke.self, List.self])
+
+        struct Options: ParsableArguments {
+            @OptionGroup var options: ConfigurationOptions
+            @Option(help: "The key's application. Default: the default application.")
+            var application: String?
+
+            fileprivate func run(
+                _ installed: InstalledProviders,
+                _ body: (ServiceKeys, Accounts.Application, Configuration.Administration) async throws -> Void
+            ) async throws {
+                try await options.withBackend(installed) { backend in
+                    guard let admin = backend.configuration.admin else { throw ServerError.noAdministration }
+                    let keys = ServiceKeys(store: backend.store, limits: nil)
+                    do {
+                        try await body(keys, try await backend.application(named: application), admin)
+                    } catch let error as AdministrationError {
+                        throw ServerError.refusedAct(error)
+                    } catch AccountsError.invalidParameter(let name, let reason) {
+                        throw ServerError.refusedOption(name, reason: reason)
+                    }
+                }
+            }
+        }
+
+        struct Create: ServerCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Makes a service key and prints its secret, which can't be read again.")
+            @OptionGroup var options: Options
+            @Option(help: "What the key is for.")
+            var name: String
+            @Option(help: "The key's scopes, separated by commas, as in accounts:read,audit:read.")
+            var scopes: String
+            @Option(help: "How long the key can be used, as in 90d.")
+            var expires = "90d"
+            @Option(help: "Addresses or ranges from which it may be used, separated by commas. Default: anywhere.")
+            var allow: String?
+
+            func run(installed: InstalledProviders) async throws {
+                let scopes = try scopes.split(separator: ",").map { name in
+                    guard let scope = AdminScope(rawValue: String(name)) else {
+                        let all = AdminScope.allCases.filter(\.isForKeys).map(\.rawValue).joined(separator: ", ")
+                        throw ServerError.refusedOption("scopes", reason: "have \(name), which is none of \(all)")
+                    }
+                    return scope
+                }
+                guard let lifetime = Duration(configured: expires) else {
+                    throw ServerError.refusedOption("expires", reason: "is no duration as in 90d")
+                }
+                try await options.run(installed) { keys, application, admin in
+                    let made = try await keys.make(
+                        named: name, scopes: Set(scopes),
+                        clients: allow?.split(separator: ",").map(String.init) ?? [], lifetime: lifetime,
+                        longest: admin.serviceKeys.longest, by: .ofThisHost, in: application)
+                    print(made.text)
+                }
+            }
+        }
+
+        struct Revoke: ServerCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Revokes a service key, on every server at once.")
+            @OptionGroup var options: Options
+            @Argument(help: "The key's id.")
+            var id: String
+
+            func run(installed: InstalledProviders) async throws {
+                try await options.run(installed) { keys, application, _ in
+                    _ = try await keys.revoke(id, by: .ofThisHost, in: application)
+                    print("revoked")
+                }
+            }
+        }
+
+        struct List: ServerCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Prints the service keys as lines of JSON, without their secrets.")
+            @OptionGroup var options: Options
+
+            func run(installed: InstalledProviders) async throws {
+                try await options.run(installed) { keys, application, _ in
+                    for key in try await keys.list(of: application) {
+                        print(String(decoding: try JSONEncoder.stable.encode(key.summary), as: UTF8.self))
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension ServiceKey {
+    /// A line of `gatehouse admin key list`.
+    fileprivate var summary: JSONValue {
+        .members([
+            "id": .string(id), "name": .string(name),
+            "scopes": .array(scopes.sorted().map { .string($0.rawValue) }),
+            "allow": .array(clients.map { .string($0) }), "createdAt": .time(createdAt),
+            "expiresAt": .time(expiresAt), "revokedAt": revokedAt.map { .time($0) },
+            "lastUsedAt": lastUsedAt.map { .time($0) },
+        ])
+    }
+}

@@ -1,0 +1,116 @@
+internal import Accounts
+internal import Administration
+internal import ArgumentParser
+internal import Foundation
+internal import ProviderKit
+internal import Storage
+
+/// `gatehouse admin`: the people and programs that administer.
+struct AdminCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "admin", abstract: "Grants and revokes the rights of administrators.",
+        subcommands: [Grant.self, Revoke.self, List.self, Key.self])
+
+    struct Options: ParsableArguments {
+        @OptionGroup var options: ConfigurationOptions
+
+        /// Runs the body with the grants of the accounts of `admin.application`.
+        fileprivate func run(
+            _ installed: InstalledProviders,
+            _ body: (AdminGrants, [Accounts.Application]) async throws -> Void
+        ) async throws {
+            try await options.withBackend(installed) { backend in
+                let applications = try await backend.applications(of: backend.configuration)
+                guard let admin = backend.configuration.admin,
+                    let home = applications.first(where: { $0.name == admin.application })
+                else { throw ServerError.noAdministration }
+                do {
+                    try await body(AdminGrants(store: backend.store, home: home), applications)
+                } catch let error as AdministrationError {
+                    throw ServerError.refusedAct(error)
+                }
+            }
+        }
+    }
+
+    /// Whom a grant is for, and on what.
+    struct Target: ParsableArguments {
+        @Argument(help: "The uid of an account of `admin.application`.", transform: UUID.argument)
+        var uid: UUID
+        @Option(help: "The application that the role is for, or `all`.")
+        var on: String
+
+        /// - Returns: `nil` for all applications.
+        /// - Throws: `ServerError.unknownApplication`.
+        fileprivate func application(among all: [Accounts.Application]) throws -> Accounts.Application? {
+            guard on != "all" else { return nil }
+            guard let application = all.first(where: { $0.name == on }) else {
+                throw ServerError.unknownApplication(on)
+            }
+            return application
+        }
+    }
+
+    struct Grant: ServerCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Grants a role, in place of the former one for the same application.",
+            discussion: """
+                An owner may do everything; an operator runs providers, keys and deliveries; support looks after \
+                accounts; an auditor reads. Every owner of all applications is told by mail.
+                """)
+        @OptionGroup var options: Options
+        @OptionGroup var target: Target
+        @Option(help: "owner, operator, support or auditor.")
+        var role: String
+
+        func run(installed: InstalledProviders) async throws {
+            guard let role = AdminScope.Role(rawValue: role) else {
+                throw ServerError.refusedOption("role", reason: "is none of owner, operator, support and auditor")
+            }
+            try await options.run(installed) { grants, applications in
+                let application = try target.application(among: applications)
+                try await grants.grant(role, to: target.uid, on: application, by: .ofThisHost)
+                print("granted")
+            }
+        }
+    }
+
+    struct Revoke: ServerCommand {
+        static let configuration = CommandConfiguration(abstract: "Revokes a role.")
+        @OptionGroup var options: Options
+        @OptionGroup var target: Target
+
+        func run(installed: InstalledProviders) async throws {
+            try await options.run(installed) { grants, applications in
+                try await grants.revoke(
+                    target.uid, on: try target.application(among: applications), by: .ofThisHost)
+                print("revoked")
+            }
+        }
+    }
+
+    struct List: ServerCommand {
+        static let configuration = CommandConfiguration(abstract: "Prints the grants as lines of JSON.")
+        @OptionGroup var options: Options
+
+        func run(installed: InstalledProviders) async throws {
+            try await options.run(installed) { grants, applications in
+                for grant in try await grants.list() {
+                    let on = grant.application.map { id in
+                        applications.first { $0.id == id }?.name ?? "application \(id)"
+                    }
+                    let line = JSONValue.members([
+                        "uid": .string(grant.uid.text), "role": .string(grant.role.rawValue),
+                        "on": .string(on ?? "all"), "createdAt": .time(grant.createdAt),
+                    ])
+                    print(String(decoding: try JSONEncoder.stable.encode(line), as: UTF8.self))
+                }
+            }
+        }
+    }
+}
+
+extension AdministrativeAct {
+    /// An act of somebody who runs a command on this host.
+    static var ofThisHost: Self { AdministrativeAct(by: .command(host: ProcessInfo.processInfo.hostName)) }
+}

@@ -1,0 +1,98 @@
+internal import Accounts
+package import Administration
+internal import Foundation
+package import ProviderKit
+
+extension AdminScope: SentChoice, ResponseValue {
+    package func write(to json: inout JSONObjectWriter) { rawValue.write(to: &json) }
+}
+
+extension AdminScope.Role: SentChoice {}
+
+struct ServiceKeyBody: RequestPayload {
+    let name: String
+    let scopes: [AdminScope]
+    /// In whole seconds.
+    let expiresIn: Int
+    /// Addresses and ranges from which the key may be used; absent for anywhere.
+    let allow: [String]?
+
+    static let fields = RequestFields(
+        Self.init, .init("name", JSONSchema(.string, pattern: JSONSchema.noNUL, length: 1...ServiceKeys.longestName)),
+        .init("scopes"), .init("expiresIn"), .init("allow"))
+}
+
+struct RotationBody: RequestPayload {
+    /// For how many seconds the former secret counts.
+    let overlap: Int?
+
+    static let fields = RequestFields(Self.init, .init("overlap"))
+}
+
+struct GrantBody: RequestPayload {
+    let role: AdminScope.Role
+
+    static let fields = RequestFields(Self.init, .init("role"))
+}
+
+/// The phrase that confirms an act.
+struct ConfirmationBody: RequestPayload {
+    let confirm: String?
+
+    static let fields = RequestFields(Self.init, .init("confirm"))
+}
+
+extension Administrator: ResponsePayload {
+    package static let fields = ResponseFields<Self>("Administrator") {
+        Field("actor") { $0.actor.details }
+        Field("application", \.application.name)
+        Field("scopes") { $0.scopes.sorted() }
+        Field("expiresAt", \.expiresAt)
+    }
+}
+
+extension ServiceKey: ResponsePayload {
+    package static let fields = ResponseFields<Self>("ServiceKey") {
+        Field("id", \.id)
+        Field("name", \.name)
+        Field("scopes") { $0.scopes.sorted() }
+        Field("allow", \.clients)
+        Field("createdAt", \.createdAt)
+        Field("expiresAt", \.expiresAt)
+        Field("revokedAt", orNull: \.revokedAt)
+        Field("lastUsedAt", orNull: \.lastUsedAt)
+    }
+}
+
+/// A service key whose secret was just made, and is not shown again.
+struct ServiceKeyWithSecret: ResponsePayload {
+    let key: ServiceKey
+    let secret: String
+
+    static let fields = ResponseFields<Self>("ServiceKeyWithSecret") {
+        Field(flattening: \.key)
+        Field("secret", \.secret)
+    }
+}
+
+struct ServiceKeyList: ResponsePayload {
+    let items: [ServiceKey]
+
+    static let fields = ResponseFields<Self>("ServiceKeyList") { Field("items", \.items) }
+}
+
+extension AdminGrant: ResponsePayload {
+    package static let fields = ResponseFields<Self>("AdminGrant") {
+        Field("uid", \.uid)
+        Field("role", as: .enumeration(AdminScope.Role.allCases.map(\.rawValue)), \.role.rawValue)
+        // Whether the role is for all applications.
+        Field("all") { $0.application == nil }
+        Field("createdAt", \.createdAt)
+    }
+}
+
+struct AdminList: ResponsePayload {
+    let items: [AdminGrant]
+
+    static let fields = ResponseFields<Self>("AdminList") { Field("items", \.items) }
+}

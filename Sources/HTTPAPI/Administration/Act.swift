@@ -1,0 +1,68 @@
+internal import Accounts
+internal import Administration
+internal import ProviderKit
+
+/// Why an administrator acts on something.
+struct ReasonBody: RequestPayload {
+    let code: AdministrativeAct.Reason.Code
+    let ticket: String?
+    let note: String?
+
+    static let longestNote = 2000
+    static let ticketPattern = "^[A-Za-z0-9#/_.:-]{1,64}$"
+
+    static let fields = RequestFields(
+        Self.init, .init("code"), .init("ticket", JSONSchema(.string, pattern: ticketPattern)),
+        .init("note", JSONSchema(.string, pattern: JSONSchema.noNUL, length: 0...longestNote)))
+}
+
+extension AdministrativeAct.Reason.Code: SentChoice {}
+
+/// The body of an act: its own fields, and the reason.
+struct Act<Body: RequestPayload>: RequestPayload {
+    let body: Body
+    let reason: ReasonBody
+
+    static var fields: RequestFields<Self> {
+        RequestFields(Self.init, .init(flattening: Body.self), .init("reason"))
+    }
+}
+
+/// An act without fields of its own.
+struct NoFields: RequestPayload {
+    static let fields = RequestFields<Self> { Self() }
+}
+
+extension Act {
+    /// The reason as the audit records it; the note is stored with the account that is acted on.
+    ///
+    /// - Throws: `AccountsError.invalidParameter`.
+    var checkedReason: AdministrativeAct.Reason {
+        get throws {
+            if let ticket = reason.ticket, !ticket.isTicket {
+                throw AccountsError.invalidParameter(
+                    "reason.ticket", reason: "has 1 to 64 letters, digits and characters of #/_.:-")
+            }
+            if let note = reason.note, note.unicodeScalars.count > ReasonBody.longestNote {
+                throw AccountsError.invalidParameter(
+                    "reason.note", reason: "has at most \(ReasonBody.longestNote) characters")
+            }
+            return AdministrativeAct.Reason(reason.code, ticket: reason.ticket)
+        }
+    }
+}
+
+extension String {
+    fileprivate var isTicket: Bool {
+        let marks = Set("#/_.:-".utf8)
+        return (1...64).contains(utf8.count)
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: marks.contains(byte)
+                }
+            }
+    }
+}

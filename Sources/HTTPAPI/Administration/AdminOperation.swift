@@ -1,0 +1,92 @@
+internal import Accounts
+internal import Administration
+internal import HTTPTypes
+internal import Hummingbird
+internal import ProviderKit
+
+/// An operation of the admin API: the scope that it needs, and one call of a use case.
+///
+/// Only these operations can be served below the admin API's base path, so no route lacks a scope.
+struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
+    typealias Run = @Sendable (AdminCall, Input) async throws -> Output
+
+    private let operation: Operation<Input, Output>
+
+    /// Creates an operation.
+    ///
+    /// With the scope `nil` any administrator may call it. `limit` is counted by administrator, in addition to the limits by client and by key.
+    init(
+        _ name: String, scope: AdminScope?, limit: RateLimit? = nil, errors: [ErrorCode] = [], run: @escaping Run
+    ) {
+        operation = Operation(
+            "admin.\(name)", access: .administrator(scope), limits: .local, errors: errors
+        ) { context, input in
+            let call = try AdminCall(context)
+            if let limit {
+                let subject = RateSubject(target: call.administrator.limitName)
+                try await call.limits.spend(limit, of: subject, in: call.application)
+            }
+            return try await call.capacity.run {
+                do {
+                    return try await run(call, input)
+                } catch AccountsError.accountNotFound {
+                    throw AdministrationError.accountNotFound
+                }
+            }
+        }
+    }
+
+    /// Serves the operation at a method and a path below the base of the admin API.
+    func at(
+        _ method: HTTPRequest.Method, _ path: String, _ summary: String, takes: RequestShape<Input>,
+        returns: ResponseShape<Output>
+    ) -> Endpoint {
+        var takes = takes
+        (takes.taken.isOfAdministration, takes.taken.origins) = (true, .none)
+        return operation.at(
+            method, below: Endpoint.administrationBase, path, summary, takes: takes, returns: returns)
+    }
+}
+
+extension Endpoint {
+    /// The path prefix of the admin API.
+    static let administrationBase = base + "/admin"
+}
+
+/// The caller of an operation of the admin API, and what the request says of it.
+struct AdminCall: Sendable {
+    let administrator: Administrator
+    let context: OperationContext
+    fileprivate let services: AdministrationServices
+
+    fileprivate init(_ context: OperationContext) throws {
+        guard let administrator = context.administrator, let services = context.administration else {
+            throw AccountsError.invalidToken
+        }
+        (self.administrator, self.context, self.services) = (administrator, context, services)
+    }
+
+    var application: Accounts.Application { administrator.application }
+    /// The settings of the section `admin`.
+    var settings: AdministrationSettings {
+        get throws {
+            guard let settings = context.scope.site.administration else { throw APIError.nothingHere }
+            return settings
+        }
+    }
+    fileprivate var limits: any RateLimiting { services.limits }
+    fileprivate var capacity: AdminCapacity { services.capacity }
+
+    /// The act of this caller, for the audit.
+    func act(because reason: AdministrativeAct.Reason? = nil) -> AdministrativeAct {
+        AdministrativeAct(by: administrator.actor, because: reason)
+    }
+}
+
+/// What every operation of the admin API uses.
+struct AdministrationServices: Sendable {
+    let keys: ServiceKeys
+    let limits: any RateLimiting
+    let capacity: AdminCapacity
+    let trail: any AuditTrail
+}

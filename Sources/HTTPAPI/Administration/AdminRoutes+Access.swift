@@ -1,0 +1,106 @@
+internal import Accounts
+internal import Administration
+internal import Foundation
+internal import Hummingbird
+internal import ProviderKit
+
+extension AdminRoutes {
+    /// What the caller may do, the service keys, and the grants of people.
+    var access: [Endpoint] {
+        let operations = AccessOperations(useCases: useCases)
+        return [
+            operations.me.at(.get, "/me", "Who calls, and what they may do", takes: .nothing, returns: .json),
+            operations.keys.at(
+                .get, "/service-keys", "The application's service keys, the newest first", takes: .nothing,
+                returns: .json { ServiceKeyList(items: $0) }),
+            operations.makeKey.at(
+                .post, "/service-keys", "Makes a service key", takes: .json,
+                returns: .json(status: .created) { ServiceKeyWithSecret(key: $0.key, secret: $0.text) }),
+            operations.rotateKey.at(
+                .post, "/service-keys/{id}/rotate", "Replaces the secret of a service key",
+                takes: .named(Act<RotationBody>.self),
+                returns: .json { ServiceKeyWithSecret(key: $0.key, secret: $0.text) }),
+            operations.revokeKey.at(
+                .post, "/service-keys/{id}/revoke", "Revokes a service key", takes: .named(Act<NoFields>.self),
+                returns: .json),
+            operations.grants.at(
+                .get, "/admins", "The people who have roles for this application or for all", takes: .nothing,
+                returns: .json { AdminList(items: $0) }),
+            operations.grant.at(
+                .put, "/admins/{uid}", "Grants a role for this application", takes: .account(Act<GrantBody>.self),
+                returns: .json { AdminList(items: $0) }),
+            operations.revokeGrant.at(
+                .post, "/admins/{uid}/revoke", "Revokes the role for this application",
+                takes: .account(Act<ConfirmationBody>.self), returns: .json { AdminList(items: $0) }),
+        ]
+    }
+}
+
+struct AccessOperations {
+    let useCases: AdministrationUseCases
+
+    var me: AdminOperation<Void, Administrator> {
+        AdminOperation("me", scope: nil) { call, _ in call.administrator }
+    }
+
+    var keys: AdminOperation<Void, [ServiceKey]> {
+        AdminOperation("serviceKeys.list", scope: .writeAdmins) { call, _ in
+            try await useCases.keys.list(of: call.application)
+        }
+    }
+
+    var makeKey: AdminOperation<Act<ServiceKeyBody>, (key: ServiceKey, text: String)> {
+        AdminOperation("serviceKeys.make", scope: .writeAdmins) { call, input in
+            let scopes = Set(input.body.scopes)
+            for scope in scopes.sorted() { try call.administrator.require(scope) }
+            return try await useCases.keys.make(
+                named: input.body.name, scopes: scopes, clients: input.body.allow ?? [],
+                lifetime: .seconds(input.body.expiresIn), longest: call.settings.longestKeyLifetime,
+                by: call.act(because: input.checkedReason), in: call.application)
+        }
+    }
+
+    var rotateKey: AdminOperation<(name: String, body: Act<RotationBody>), (key: ServiceKey, text: String)> {
+        AdminOperation("serviceKeys.rotate", scope: .writeAdmins, errors: [.notFound, .wrongState]) { call, input in
+            try await useCases.keys.rotate(
+                input.name, overlap: .seconds(input.body.body.overlap ?? 0),
+                by: call.act(because: input.body.checkedReason), in: call.application)
+        }
+    }
+
+    var revokeKey: AdminOperation<(name: String, body: Act<NoFields>), ServiceKey> {
+        AdminOperation("serviceKeys.revoke", scope: .writeAdmins, errors: [.notFound]) { call, input in
+            try await useCases.keys.revoke(
+                input.name, by: call.act(because: input.body.checkedReason), in: call.application)
+        }
+    }
+
+    var grants: AdminOperation<Void, [AdminGrant]> {
+        AdminOperation("admins.list", scope: .writeAdmins) { call, _ in
+            try await useCases.grants(home: call.settings.home).list(on: call.application)
+        }
+    }
+
+    var grant: AdminOperation<(uid: UUID, body: Act<GrantBody>), [AdminGrant]> {
+        AdminOperation("admins.grant", scope: .writeAdmins, errors: [.accountNotFound, .lastOwner]) { call, input in
+            let role = input.body.body.role
+            for scope in role.scopes.sorted() { try call.administrator.require(scope) }
+            let grants = useCases.grants(home: try call.settings.home)
+            try await grants.grant(
+                role, to: input.uid, on: call.application, by: call.act(because: input.body.checkedReason))
+            return try await grants.list(on: call.application)
+        }
+    }
+
+    var revokeGrant: AdminOperation<(uid: UUID, body: Act<ConfirmationBody>), [AdminGrant]> {
+        AdminOperation(
+            "admins.revoke", scope: .writeAdmins, errors: [.notFound, .confirmationRequired, .lastOwner]
+        ) { call, input in
+            let reason = try input.body.checkedReason
+            try AdministrationError.require(input.body.body.confirm, toBe: "revoke \(input.uid.text)")
+            let grants = useCases.grants(home: try call.settings.home)
+            try await grants.revoke(input.uid, on: call.application, by: call.act(because: reason))
+            return try await grants.list(on: call.application)
+        }
+    }
+}

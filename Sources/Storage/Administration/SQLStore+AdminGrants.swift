@@ -1,0 +1,109 @@
+package import Accounts
+package import Administration
+package import Foundation
+internal import Postgres
+
+extension SQLStore: AdminGrantStore {
+    private static let selectGrants = Statement(
+        .read,
+        """
+        SELECT uid, role, granted_on, created_at
+          FROM admin_grants
+         WHERE application_id = $1
+         ORDER BY created_at, uid, granted_on
+        """)
+
+    package func grants(home: Application.ID) async throws -> [AdminGrant] {
+        try await run(Self.selectGrants, [.application(home)]).decoded { row in
+            let (uid, role, application): (UUID, String, Int32) = (try row.next(), try row.next(), try row.next())
+            let createdAt: Date = try row.next()
+            return AdminScope.Role(rawValue: role).map { role in
+                AdminGrant(
+                    uid: uid, role: role, application: application == 0 ? nil : Application.ID(rawValue: application),
+                    createdAt: createdAt)
+            }
+        }.compactMap(\.self)
+    }
+
+    private static let hasGrant = Statement(
+        .read, "SELECT EXISTS (SELECT 1 FROM admin_grants WHERE application_id = $1 AND uid = $2)")
+
+    package func hasGrant(_ uid: UUID, home: Application.ID) async throws -> Bool {
+        var row = try await one(Self.hasGrant, [.application(home), .uuid(uid)])
+        return try row.next()
+    }
+
+    /// The details name the administrator by the pseudonym in the column `account`.
+    private static let grantRole = Statement(
+        .write,
+        """
+        WITH granted AS (
+            INSERT INTO admin_grants AS g (application_id, uid, granted_on, role, identities)
+            SELECT $1, $2, $3, $4,
+                   ARRAY(SELECT i.id FROM identities i WHERE i.application_id = $1 AND i.uid = $2 ORDER BY i.id)
+            ON CONFLICT (application_id, uid, granted_on)
+                  DO UPDATE SET role = excluded.role, identities = excluded.identities WHERE g.role <> excluded.role
+            RETURNING uid
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'admin.granted', sha256(a.audit_key || uuid_send(a.uid)),
+                   $5::jsonb || jsonb_build_object('role', $4::text, 'on', $3::int)
+              FROM accounts a
+             WHERE a.application_id = $1 AND a.uid = $2 AND EXISTS (SELECT 1 FROM granted)
+        )
+        SELECT uid FROM granted
+        """)
+
+    package func grant(
+        _ role: AdminScope.Role, to uid: UUID, on application: Application.ID?, by act: AdministrativeAct,
+        home: Application.ID
+    ) async throws -> Bool {
+        let binds: [Bind] = [
+            .application(home), .uuid(uid), .int4(application?.rawValue ?? 0), .text(role.rawValue), try .act(act),
+        ]
+        return try await run(Self.grantRole, binds).first != nil
+    }
+
+    private static let revokeGrant = Statement(
+        .write,
+        """
+        WITH revoked AS (
+            DELETE FROM admin_grants WHERE application_id = $1 AND uid = $2 AND granted_on = $3 RETURNING uid, role
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'admin.revoked', sha256(a.audit_key || uuid_send(a.uid)),
+                   $4::jsonb || jsonb_build_object('role', r.role, 'on', $3::int)
+              FROM accounts a
+              JOIN revoked r ON r.uid = a.uid
+             WHERE a.application_id = $1 AND a.uid = $2
+        )
+        SELECT uid FROM revoked
+        """)
+
+    package func revokeGrant(
+        of uid: UUID, on application: Application.ID?, by act: AdministrativeAct, home: Application.ID
+    ) async throws -> Bool {
+        let binds: [Bind] = [.application(home), .uuid(uid), .int4(application?.rawValue ?? 0), try .act(act)]
+        return try await run(Self.revokeGrant, binds).first != nil
+    }
+
+    private static let lockOwners = Statement(
+        .write,
+        """
+        SELECT g.uid,
+               EXISTS (SELECT 1 FROM accounts a
+                        WHERE a.application_id = $1 AND a.uid = g.uid AND a.disabled_at IS NULL
+                          AND a.deleted_at IS NULL AND a.absorbed_by IS NULL)
+          FROM admin_grants g
+         WHERE g.application_id = $1 AND g.granted_on = 0 AND g.role = 'owner'
+         ORDER BY g.uid
+           FOR UPDATE OF g
+        """)
+
+    package func lockOwners(home: Application.ID) async throws -> Set<UUID> {
+        let owners = try await run(Self.lockOwners, [.application(home)]).decoded { row in
+            (uid: try row.next(UUID.self), isLive: try row.next(Bool.self))
+        }
+        return Set(owners.filter(\.isLive).map(\.uid))
+    }
+}

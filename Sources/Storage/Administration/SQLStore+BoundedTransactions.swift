@@ -1,0 +1,18 @@
+internal import Administration
+internal import Postgres
+
+extension SQLStore: BoundedTransactions {
+    /// Reset by PostgreSQL when the transaction ends.
+    private static let limitStatements = Statement(
+        .write, "SELECT set_config('statement_timeout', $1, true)")
+
+    package func transaction<Result: Sendable>(
+        within limit: Duration, _ body: @Sendable (SQLStore) async throws -> Result
+    ) async throws -> Result {
+        try await transaction { store in
+            let milliseconds = limit / .milliseconds(1)
+            try await store.write(Self.limitStatements, [.text("\(Int(milliseconds))ms")])
+            return try await body(store)
+        }
+    }
+}
