@@ -45,6 +45,21 @@ struct SessionBearerTests {
         }
     }
 
+    @Test func `a bearer is as recent as its sign-in`() async throws {
+        try await with { server, app, bearer in
+            let body: JSONValue = ["code": "unknown"]
+            try await server.letPass(.seconds(600))
+            for old in [
+                try await app.api.delete("/auth/account", bearer: bearer),
+                try await app.api.get("/auth/account/export", bearer: bearer),
+                try await app.api.post("/auth/merge", body, bearer: bearer),
+            ] { expectError(old, 403, "TOKEN_TOO_OLD") }
+            #expect(try await app.me(bearer).status == 200, "other calls take it")
+            let fresh = try await app.signIn(.somebody("ada", email: "ada@example.com")).accessToken
+            #expect(try await app.api.delete("/auth/account", bearer: fresh).status == 204)
+        }
+    }
+
     @Test func `a bearer that ends at one replica is refused by the other at once`() async throws {
         try await with { server, app, bearer in
             let configuration = TimeTrackerApp.configuration("session: { idle: 10d, lifetime: 30d }")
