@@ -54,7 +54,8 @@ struct RunCommand: AsyncParsableCommand {
             return Report(
                 machine: machine, databaseVersion: try await stage.seeder.databaseVersion(),
                 results: results, trials: trials,
-                notes: results.flatMap { $0.busyGenerators + $0.repeatedRounds } + (try await notes()))
+                notes: results.flatMap { $0.comparedTails + $0.busyGenerators + $0.repeatedRounds }
+                    + (try await notes()))
         }
         try options.publish(report)
     }

@@ -114,7 +114,7 @@ extension ResponseShape<StepOperations.Output> {
                 return .seeOther(issuer.page(of: request, query: query)).setting(cookie, of: issuer)
             case .provider(let redirect):
                 var response = Response.seeOther(redirect.url)
-                response.headers[.setCookie] = redirect.cookie?.header(age: FlowCookie.age)
+                response.headers[.setCookie] = redirect.cookie?.header(age: FlowCookie.age, in: context)
                 return response
             case .ended(let answer, let client, let issuer, let cookie):
                 return .leaving(by: answer, of: issuer, client: client, fromPage: true, context: context)

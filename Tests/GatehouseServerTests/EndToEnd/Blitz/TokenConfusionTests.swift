@@ -8,6 +8,7 @@ import Testing
 /// A token or secret of one kind is refused in every place of another kind.
 struct TokenConfusionTests {
     private enum Kind: String, CaseIterable {
+        case sessionBearer
         case identityToken, accessToken, refreshToken, css, instanceSecret, managementToken, initialToken, qrToken
         case restToken, restRefreshToken, qrCode
         case nativeToken
@@ -17,12 +18,13 @@ struct TokenConfusionTests {
     private enum Place: String, CaseIterable {
         case userInfo, rest, qr, management, registration, clientSecret, code, refreshToken, cookie, restRefresh
         case introspection
+        case timeTracker, immich, immichField
 
         var own: Set<Kind> {
             switch self {
             case .userInfo: [.accessToken]
-            case .rest: [.restToken]
-            case .qr: [.restToken, .qrToken]
+            case .rest, .timeTracker, .immich, .immichField: [.restToken, .sessionBearer]
+            case .qr: [.restToken, .qrToken, .sessionBearer]
             case .management: [.managementToken]
             case .registration: [.initialToken]
             case .clientSecret: [.instanceSecret]
@@ -55,6 +57,8 @@ struct TokenConfusionTests {
                 .managementToken: instance.registrationAccessToken, .initialToken: BlitzApp.initialAccessToken,
                 .qrToken: try await app.scanningToken(instance), .restToken: person.accessToken,
                 .restRefreshToken: person.refreshToken,
+                .sessionBearer: try #require(
+                    try await ImmichApp(api: app.api).login(person.email)["accessToken"].string),
                 .qrCode: try await desktop.showQRCode(of: RelyingParty(server)).code,
                 .nativeToken: native.accessToken,
             ]
@@ -79,6 +83,12 @@ struct TokenConfusionTests {
             switch place {
             case .userInfo: return try await bearer(.GET, app.host + "/blitz/oauth/me")
             case .rest: return try await bearer(.GET, app.host + "/api/v1/auth/me")
+            case .timeTracker: return try await bearer(.GET, app.host + "/auth/me")
+            case .immich: return try await bearer(.GET, app.host + "/api/users/me")
+            case .immichField:
+                let answer = try await app.send(.GET, app.host + "/api/users/me", ["x-immich-user-token": secret])
+                #expect([200, 401, 403].contains(answer.status), "\(answer.status) \(answer.text)")
+                return (answer.status == 200, "\(answer.status) \(answer.text)")
             case .qr:
                 // A token that may answer learns that there is no such code.
                 let unknown = UUID().uuidString.lowercased()
@@ -118,8 +128,13 @@ struct TokenConfusionTests {
         }
     }
 
+    private static let dialects = """
+        redirectURIs: [{ uri: "\(TimeTrackerApp.redirectURI)", pkce: false }]
+        dialects: { timetracker: { provider: hosted }, immich: {} }
+        """
+
     @Test func `each kind is refused at the places of the others, and still works at its own`() async throws {
-        try await TestServer.with(application: BlitzApp.configuration()) { server in
+        try await TestServer.with(application: BlitzApp.configuration() + "\n" + Self.dialects) { server in
             let world = try await World(server)
             for place in Place.allCases {
                 for (kind, secret) in world.secrets where !place.own.contains(kind) {
