@@ -75,7 +75,7 @@ extension RefusalAudit {
         statistics.count(refusal: problem, in: context.application.id)
         guard
             let entry = AuditEntry(
-                refusal: problem, route: context.client.route, provider: provider, principal: principal)
+                refusal: problem, route: context.client.route, dialect: nil, provider: provider, principal: principal)
         else { return }
         do {
             try await record(entry, from: context.client, in: context.application)
