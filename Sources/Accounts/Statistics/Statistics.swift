@@ -16,7 +16,7 @@ package final class Statistics: Sendable {
         package init(_ statistic: Statistic, label: String) { (self.statistic, self.label) = (statistic, label) }
     }
 
-    private struct Counts {
+    fileprivate struct Counts {
         /// What was counted since the counts were last taken.
         var pending: [Key: Int] = [:]
         var known: [Statistic: Set<String>] = [:]

@@ -1,5 +1,5 @@
 package import Accounts
-package import Foundation
+internal import Foundation
 
 /// Reads what the server has counted.
 package struct StatisticsReading: Sendable {
