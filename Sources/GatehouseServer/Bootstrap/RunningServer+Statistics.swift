@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Logging
 internal import ServiceLifecycle
 
 extension RunningServer {
@@ -6,14 +7,14 @@ extension RunningServer {
     var statisticsService: any Service {
         RepeatedService(
             every: .seconds(10), failure: "What was counted is not in the statistics yet", logger: backend.logger
-        ) { [flush] in try await flush.run() }
+        ) { [statisticsFlush] in try await statisticsFlush.run() }
     }
 
     /// Stores what was counted since the last time, at the end of the server.
     func endStatistics() async {
         let failures = FailureLog("What was counted lately is missing in the statistics", logger: backend.logger)
-        await failures.watch { try await flush.run() }
+        await failures.watch { try await statisticsFlush.run() }
     }
 
-    private var flush: StatisticsFlush { StatisticsFlush(backend.statistics, to: backend.store) }
+    var statisticsFlush: StatisticsFlush { StatisticsFlush(backend.statistics, to: backend.store) }
 }

@@ -1,7 +1,7 @@
-internal import Accounts
+package import Accounts
 internal import Administration
 internal import Foundation
-internal import ProviderKit
+package import ProviderKit
 
 struct StatisticsAnswer: ResponsePayload {
     let series: [StatisticsSeries]
