@@ -44,5 +44,7 @@ package enum MailRelayState: Sendable, Equatable {
     case keptHere
     case ready(hasLogin: Bool)
     case loginRefused
+    /// The relay takes mails without the login of the settings.
+    case loginNotOffered
     case failed(ProviderFinding)
 }
