@@ -28,14 +28,21 @@ package struct AdministrationUseCases: Sendable {
     package let keys: ServiceKeys
     package let acts: AccountActs
     package let statistics: StatisticsReading
+    package let diagnosis: ProviderDiagnosis
+    package let health: ProviderHealth
     private let store: any AdministrationStore
 
-    package init(store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens) {
+    package init(
+        store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens, providers: any ProviderServices
+    ) {
         limits = accounts.limits
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
         acts = AccountActs(store: store)
         statistics = StatisticsReading(store: store)
+        diagnosis = ProviderDiagnosis(services: providers)
+        health = ProviderHealth(
+            store: store, statistics: accounts.statistics, findings: accounts.findings, states: providers)
         self.store = store
     }
 
