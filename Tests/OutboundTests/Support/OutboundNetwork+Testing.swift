@@ -87,3 +87,12 @@ final class LogRecorder: Sendable {
         }
     }
 }
+
+/// Records findings in order.
+final class NotedFindings: FindingNoting {
+    private let findings = Mutex<[ProviderFinding]>([])
+
+    var all: [ProviderFinding] { findings.withLock { $0 } }
+
+    func note(_ finding: ProviderFinding) { findings.withLock { $0.append(finding) } }
+}
