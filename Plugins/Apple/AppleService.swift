@@ -79,8 +79,8 @@ struct AppleService {
 }
 
 extension FetchResponse {
-    /// The error code of Apple's token endpoint.
-    var tokenError: String? { json?["error"].string }
+    /// The error code of Apple's token endpoint, unless it is longer than any.
+    var tokenError: String? { json?["error"].string.flatMap { $0.utf8.count <= 64 ? $0 : nil } }
 
     /// What is wrong with the client, according to the error code.
     fileprivate var finding: ProviderFinding? {

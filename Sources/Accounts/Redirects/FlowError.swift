@@ -55,7 +55,8 @@ extension UInt8 {
 extension RedirectCallback {
     /// What the error of the provider says about its settings (RFC 6749, 4.1.2.1); `nil` without such an error.
     var finding: ProviderFinding? {
-        switch self["error"] {
+        // Longer ones are of no specification, and comparing them could take long.
+        switch self["error"].flatMap({ $0.utf8.count <= 64 ? $0 : nil }) {
         case "unauthorized_client", "invalid_client": .clientRefused
         case "redirect_uri_mismatch": .redirectRefused
         case "invalid_scope": .scopeMissing

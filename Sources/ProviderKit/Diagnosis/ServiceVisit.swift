@@ -66,7 +66,7 @@ public actor ServiceVisit {
         guard case .success(let response) = result, let text = response.headers["date"], let date = Date(http: text)
         else { return .skipped("The service has not sent its time.") }
         // A response of a cache has the time at which the service sent it.
-        let age = response.headers["age"].flatMap(Double.init) ?? 0
+        let age = response.headers["age"].flatMap { $0.utf8.count <= 16 ? Double($0) : nil } ?? 0
         let difference = now.timeIntervalSince(date) - max(0, min(age, 86_400))
         let evidence = "\(Int(abs(difference).rounded())) s \(difference < 0 ? "behind" : "ahead")"
         switch abs(difference) {

@@ -177,7 +177,7 @@ struct DiagnosisTests {
             #expect(mails.states == ["smtp": "skipped", "login": "skipped"], "\(mails.text)")
             expectError(
                 try await client.post("/admin/providers/scripted/diagnose", bearer: key), 409, "WRONG_STATE")
-            expectError(try await client.post("/admin/providers/nobody/diagnose", bearer: key), 404, "NOT_FOUND")
+            expectError(try await client.post("/admin/providers/unknown/diagnose", bearer: key), 404, "NOT_FOUND")
             let reader = try await server.serviceKey([.readServer])
             expectError(
                 try await client.post("/admin/providers/email/diagnose", bearer: reader), 403, "FORBIDDEN")
