@@ -22,7 +22,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
     }
 
     /// Whether an unknown identity is linked to the live account that owns the identity's verified address.
-    package enum AutomaticLinking: String, Sendable { case verified, never }
+    package enum AutomaticLinking: String, Sendable, CaseIterable { case verified, never }
 
     package var tokens = Tokens()
     /// The longest lifetime of access tokens that is set for an OpenID client or a resource.

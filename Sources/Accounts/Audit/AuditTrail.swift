@@ -3,7 +3,7 @@ package import ProviderKit
 
 /// An audit event with a call of its own; most others are written by the statement of the change that they describe.
 package struct AuditEntry: Sendable {
-    package enum Event: String, Sendable {
+    package enum Event: String, Sendable, CaseIterable {
         /// A proof was invalid, or the linking rules refused it.
         case signInRefused = "sign-in.refused"
         /// An OpenID client could not be authenticated.

@@ -21,7 +21,7 @@ package struct ErasureStatus: Sendable {
 }
 
 /// The cause of a deletion, as recorded in the audit.
-package enum DeletionCause: String, Sendable {
+package enum DeletionCause: String, Sendable, CaseIterable {
     case owner, admin
     /// The provider reported that it deleted the account's last identity.
     case provider

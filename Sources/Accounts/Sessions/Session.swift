@@ -211,7 +211,7 @@ package struct ListedSession: Sendable, Equatable {
 }
 
 /// The reason for which a session ended, which is stored with the session and in the audit.
-package enum SessionEnd: String, Sendable {
+package enum SessionEnd: String, Sendable, CaseIterable {
     case logout, revoked, refreshReused, passwordReset, passwordChanged, accountDeleted, accountDisabled
     case codeReplayed, consentRevoked, identityRemoved, addressProvenByAnother
     case guestUpgraded, guestSwitched, merged, mergeUndone, numberRecycled

@@ -211,7 +211,7 @@ package struct AuditTable: AuditChainStore {
 
 extension Row {
     /// The columns of an event, from `application_id` to `details`.
-    fileprivate func auditEvent() throws -> AuditEvent {
+    func auditEvent() throws -> AuditEvent {
         var row = self
         return try AuditEvent(
             application: row.next(), id: row.next(), at: row.next(), event: row.next(), account: row.next(),
