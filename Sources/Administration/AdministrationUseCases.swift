@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
-    & BoundedTransactions
+    & BoundedTransactions & AdminNoteStore
 
 /// Runs reads of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -27,6 +27,9 @@ package struct AdministrationUseCases: Sendable {
     package let trail: any AuditTrail
     package let keys: ServiceKeys
     package let acts: AccountActs
+    package let notes: AdminNotes
+    package let granted: GrantedAccounts
+    package let export: AccountExport
     private let store: any AdministrationStore
 
     package init(store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens) {
@@ -34,6 +37,9 @@ package struct AdministrationUseCases: Sendable {
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
         acts = AccountActs(store: store)
+        notes = AdminNotes(acts: acts, cursors: PageCursors(opaque: opaque))
+        granted = GrantedAccounts(store: store)
+        export = accounts.export
         self.store = store
     }
 

@@ -76,7 +76,7 @@ package struct HTTPAPI: Sendable {
             hashing: useCases.hashing, refusals: useCases.refusals,
             administration: AdministrationServices(
                 keys: administration.keys, limits: administration.limits, capacity: administration.capacity,
-                trail: administration.trail))
+                trail: administration.trail, acts: administration.acts, granted: administration.granted))
         self.site = site
         self.metrics = metrics
     }

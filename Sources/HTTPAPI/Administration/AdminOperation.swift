@@ -14,7 +14,8 @@ struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
 
     /// Creates an operation.
     ///
-    /// With the scope `nil` any administrator may call it. `limit` is counted by administrator, in addition to the limits by client and by key.
+    /// With the scope `nil` any administrator may call it. `limit` is counted by administrator, in addition to the limits
+    /// by client and by key.
     init(
         _ name: String, scope: AdminScope?, limit: RateLimit? = nil, errors: [ErrorCode] = [], run: @escaping Run
     ) {
@@ -57,7 +58,7 @@ extension Endpoint {
 struct AdminCall: Sendable {
     let administrator: Administrator
     let context: OperationContext
-    fileprivate let services: AdministrationServices
+    let services: AdministrationServices
 
     fileprivate init(_ context: OperationContext) throws {
         guard let administrator = context.administrator, let services = context.administration else {
@@ -89,4 +90,6 @@ struct AdministrationServices: Sendable {
     let limits: any RateLimiting
     let capacity: AdminCapacity
     let trail: any AuditTrail
+    let acts: AccountActs
+    let granted: GrantedAccounts
 }
