@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
-    & BoundedTransactions & ExplanationStore
+    & BoundedTransactions & ExplanationStore & AdminNoteStore
 
 /// Runs reads of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -21,13 +21,18 @@ extension Duration {
 }
 
 /// The use cases of the admin API, wired to one store.
-package struct AdministrationUseCases: Sendable {
+///
+/// This type is a class, because the session of each caller refers to all of them.
+package final class AdministrationUseCases: Sendable {
     package let capacity = AdminCapacity()
     package let limits: any RateLimiting
     package let trail: any AuditTrail
     package let keys: ServiceKeys
     package let acts: AccountActs
     package let explanations: Explanations
+    package let notes: AdminNotes
+    package let granted: GrantedAccounts
+    package let export: AccountExport
     private let store: any AdministrationStore
 
     package init(store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens) {
@@ -35,7 +40,11 @@ package struct AdministrationUseCases: Sendable {
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
         acts = AccountActs(store: store)
-        explanations = Explanations(store: store, cursors: PageCursors(opaque: opaque))
+        let cursors = PageCursors(opaque: opaque)
+        explanations = Explanations(store: store, cursors: cursors)
+        notes = AdminNotes(acts: acts, cursors: cursors)
+        granted = GrantedAccounts(store: store)
+        export = accounts.export
         self.store = store
     }
 

@@ -74,7 +74,7 @@ package struct HTTPAPI: Sendable {
         services = EndpointResponder.Services(
             authentication: useCases.authentication, scanners: openID.qrBearers, limits: useCases.limits,
             hashing: useCases.hashing, refusals: useCases.refusals,
-            administration: AdministrationServices(administration))
+            administration: administration)
         self.site = site
         self.metrics = metrics
     }

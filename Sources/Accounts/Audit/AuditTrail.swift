@@ -15,6 +15,10 @@ package struct AuditEntry: Sendable {
         case tokenIntrospected = "token.introspected"
         /// An administrator lacked the scope for a call.
         case adminRefused = "admin.refused"
+        /// An administrator has ended sessions of an account; each of them has an event of its own besides.
+        case sessionsEnded = "sessions.ended"
+        /// An administrator has written a note about an account.
+        case noteAdded = "account.note-added"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
         /// An admin ran the purge for one account or for all.

@@ -218,6 +218,8 @@ package enum SessionEnd: String, Sendable, CaseIterable {
     case clientRevoked, signedOut, parentEnded, instanceDeleted
     /// An administrator has changed the account's roles or claims.
     case accessChanged
+    /// An administrator has ended the session.
+    case administrator
     /// Somebody else has signed in on the installation of an app.
     case rebound
 }

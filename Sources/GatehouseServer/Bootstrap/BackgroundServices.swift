@@ -48,7 +48,7 @@ extension RunningServer {
         [
             ReplicaService(backend: backend), CalibrationService(hasher: hasher, readiness: readiness),
             worker, webhookWorker, revocationWorker, logoutWorker,
-        ] + erasureServices + auditServices + databaseServices + [memoryService]
+        ] + erasureServices + auditServices + databaseServices + [enablingService, memoryService]
     }
 
     private var erasureServices: [any Service] {
@@ -96,6 +96,14 @@ extension RunningServer {
                 logger: logger
             ) { [liveBearers] in liveBearers.replace(with: try await waiting.liveBearers()) },
         ]
+    }
+
+    /// Enables the accounts that an administrator has disabled until a time.
+    private var enablingService: any Service {
+        RepeatedService(
+            every: .seconds(3), startsWithPause: false, failure: "Accounts stay disabled longer than they should",
+            logger: backend.logger
+        ) { [store = backend.store] in _ = try await store.enableDueAccounts() }
     }
 
     /// Returns free memory to the system.

@@ -50,4 +50,7 @@ extension Act {
             return AdministrativeAct.Reason(reason.code, ticket: reason.ticket)
         }
     }
+
+    /// The note of the reason, if it has one.
+    var note: String? { reason.note.flatMap { $0.isEmpty ? nil : $0 } }
 }

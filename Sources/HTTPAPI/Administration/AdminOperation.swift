@@ -14,7 +14,8 @@ struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
 
     /// Creates an operation.
     ///
-    /// With the scope `nil` any administrator may call it. `limit` is counted by administrator, in addition to the limits by client and by key.
+    /// With the scope `nil` any administrator may call it. `limit` is counted by administrator, in addition to the limits
+    /// by client and by key.
     init(
         _ name: String, scope: AdminScope?, limit: RateLimit? = nil, errors: [ErrorCode] = [], run: @escaping Run
     ) {
@@ -57,7 +58,7 @@ extension Endpoint {
 struct AdminCall: Sendable {
     let administrator: Administrator
     let context: OperationContext
-    private let services: AdministrationServices
+    let services: AdministrationUseCases
 
     fileprivate init(_ context: OperationContext) throws {
         guard let session = context.administration else { throw AccountsError.invalidToken }
@@ -86,21 +87,9 @@ struct AdminCall: Sendable {
 /// This type is a class, because every request copies its context several times, and few have a caller of this kind.
 final class AdministratorSession: Sendable {
     let administrator: Administrator
-    let services: AdministrationServices
+    let services: AdministrationUseCases
 
-    init(_ administrator: Administrator, services: AdministrationServices) {
+    init(_ administrator: Administrator, services: AdministrationUseCases) {
         (self.administrator, self.services) = (administrator, services)
-    }
-}
-
-/// What every operation of the admin API uses; a class for the same reason.
-final class AdministrationServices: Sendable {
-    let keys: ServiceKeys
-    let limits: any RateLimiting
-    let capacity: AdminCapacity
-    let trail: any AuditTrail
-
-    init(_ useCases: AdministrationUseCases) {
-        (keys, limits, capacity, trail) = (useCases.keys, useCases.limits, useCases.capacity, useCases.trail)
     }
 }

@@ -21,7 +21,7 @@ struct EndpointResponder: HTTPResponder {
         let limits: any RateLimiting
         let hashing: any PasswordHashing
         let refusals: RefusalAudit
-        let administration: AdministrationServices
+        let administration: AdministrationUseCases
     }
 
     func respond(to request: Request, context: APIRequestContext) async throws -> Response {

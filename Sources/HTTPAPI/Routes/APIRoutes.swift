@@ -168,7 +168,11 @@ extension ResponseShape<(export: AccountExport, principal: Principal)> {
 extension Response {
     /// The export of an account as a file.
     static func export(_ export: AccountExport, of principal: Principal, context: OperationContext) -> Response {
-        let (uid, application) = (principal.uid, principal.application)
+        .export(export, of: principal.uid, context: context)
+    }
+
+    static func export(_ export: AccountExport, of uid: UUID, context: OperationContext) -> Response {
+        let application = context.application
         let writer = ExportWriter(export: export, recipients: context.scope.application.recipients)
         let headers: HTTPFields = [
             .contentType: "application/json; charset=utf-8", .cacheControl: "no-store",

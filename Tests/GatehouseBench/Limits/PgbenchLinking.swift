@@ -87,7 +87,7 @@ struct PgbenchLinking: Sendable {
             SQLStore.revokeTokens.text, with: [1: application, 2: Owners.identity("1", of: ":owner")]),
         Pgbench.statement(
             SQLStore.removeIdentity.text,
-            with: [1: application, 2: Owners.identity("1", of: ":owner"), 3: owner]),
+            with: [1: application, 2: Owners.identity("1", of: ":owner"), 3: owner, 4: "'{}'::jsonb"]),
     ]
 
     private static let merge: [String] = {

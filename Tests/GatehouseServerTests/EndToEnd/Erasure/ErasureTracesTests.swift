@@ -20,7 +20,8 @@ struct ErasureTracesTests {
                 // Deletes and restores the account once, so that a cancelled erasure remains as well.
                 _ = try await client.deleteAccount(person)
                 let uid = try #require(UUID(uuidString: person.uid))
-                let restored = try await server.backend.store.restore(uid, application: server.application().id)
+                let restored = try await server.backend.store.restore(
+                    uid, details: [:], application: server.application().id)
                 #expect(restored != nil)
                 let receipt = try await server.acts.delete(uid, in: server.application())
                 try await eventually("it is acknowledged") {

@@ -1,0 +1,39 @@
+internal import Accounts
+package import Administration
+internal import Foundation
+internal import ProviderKit
+
+extension AdminCall {
+    /// The account as acts answer it.
+    func account(_ uid: UUID) async throws -> AccountSummary { try await services.acts.summary(of: uid, in: application) }
+
+    /// The acts, which keep the last owner of all applications.
+    var acts: AccountActs {
+        get throws { services.acts.keepingOwners(of: try settings.home) }
+    }
+
+    /// The act of this caller on the account, with the note of its reason.
+    ///
+    /// - Throws: `AccountsError.invalidParameter`; `AdministrationError.forbidden` for an administrator's account.
+    func act<Body>(_ input: Act<Body>, on uid: UUID) async throws -> AdministrativeAct {
+        let act = AdministrativeAct(by: administrator.actor, because: try input.checkedReason, note: input.note)
+        try await requireRight(toActOn: uid)
+        return act
+    }
+}
+
+extension AccountSummary: ResponsePayload {
+    package static let fields = ResponseFields<Self>("AccountSummary") {
+        Field("uid", \.uid)
+        Field("status", as: .enumeration(Status.allCases.map(\.rawValue)), \.status.rawValue)
+        Field("createdAt", \.createdAt)
+        Field("updatedAt", \.updatedAt)
+        Field("roles", \.access.roles)
+        Field("claims") { JSONValue.object($0.access.claims) }
+        Field("disabledAt", orNull: \.disabledAt)
+        Field("disabledUntil", orNull: \.disabledUntil)
+        Field("deletedAt", orNull: \.deletedAt)
+        Field("purgeAfter", orNull: \.purgeAfter)
+        Field("receipt", orNull: \.receipt)
+    }
+}
