@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
-    & BoundedTransactions
+    & BoundedTransactions & AccountReadingStore & AccountSearchStore
 
 /// Runs reads of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -27,6 +27,8 @@ package struct AdministrationUseCases: Sendable {
     package let trail: any AuditTrail
     package let keys: ServiceKeys
     package let acts: AccountActs
+    package let reading: AccountReading
+    package let search: AccountSearch
     private let store: any AdministrationStore
 
     package init(store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens) {
@@ -34,6 +36,9 @@ package struct AdministrationUseCases: Sendable {
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
         acts = AccountActs(store: store)
+        let cursors = PageCursors(opaque: opaque)
+        reading = AccountReading(store: store, opaque: opaque, cursors: cursors)
+        search = AccountSearch(store: store, cursors: cursors)
         self.store = store
     }
 

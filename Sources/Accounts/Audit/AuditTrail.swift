@@ -15,6 +15,9 @@ package struct AuditEntry: Sendable {
         case tokenIntrospected = "token.introspected"
         /// An administrator lacked the scope for a call.
         case adminRefused = "admin.refused"
+        /// An administrator has searched for accounts, or was shown fields of one unmasked.
+        case accountsSearched = "accounts.searched"
+        case accountRevealed = "account.revealed"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
         /// An admin ran the purge for one account or for all.
