@@ -5,8 +5,9 @@ internal import Postgres
 
 /// The accounts of an application, the newest first.
 ///
-/// The lists of states that few accounts have, and those of a provider, have indexes of their own, so that a page never
-/// reads much more than what it has.
+/// The lists of states that few accounts have, and those of a provider, have indexes of their own, so that a page reads
+/// little more than what it has. Conditions on other tables are subqueries that return one value: unlike EXISTS and
+/// joins, these are never planned as reads of a whole table.
 extension SQLStore {
     private static let selectNewest = Statement(
         .read,
@@ -15,8 +16,7 @@ extension SQLStore {
           FROM accounts a
          WHERE a.application_id = $1 AND (a.created_at, a.uid) < ($2, $3) AND a.created_at > $4
            AND (NOT $5 OR a.disabled_at IS NULL AND a.deleted_at IS NULL AND a.absorbed_by IS NULL
-                AND EXISTS (SELECT 1 FROM identities i
-                             WHERE i.application_id = $1 AND i.uid = a.uid AND NOT i.is_guest))
+                AND (SELECT bool_or(NOT i.is_guest) FROM identities i WHERE i.application_id = $1 AND i.uid = a.uid))
          ORDER BY a.created_at DESC, a.uid DESC
          LIMIT $6
         """)
@@ -28,8 +28,8 @@ extension SQLStore {
           FROM accounts a
          WHERE a.application_id = $1 AND (a.created_at, a.uid) < ($2, $3) AND a.created_at > $4
            AND a.disabled_at IS NOT NULL AND a.deleted_at IS NULL AND a.absorbed_by IS NULL
-           AND ($5::text IS NULL OR EXISTS (
-               SELECT 1 FROM identities i WHERE i.application_id = $1 AND i.uid = a.uid AND i.provider = $5))
+           AND ($5::text IS NULL OR (SELECT bool_or(i.provider = $5) FROM identities i
+                                      WHERE i.application_id = $1 AND i.uid = a.uid))
          ORDER BY a.created_at DESC, a.uid DESC
          LIMIT $6
         """)
@@ -41,8 +41,8 @@ extension SQLStore {
           FROM accounts a
          WHERE a.application_id = $1 AND (a.created_at, a.uid) < ($2, $3) AND a.created_at > $4
            AND a.deleted_at IS NOT NULL AND a.absorbed_by IS NULL
-           AND ($5::text IS NULL OR EXISTS (
-               SELECT 1 FROM identities i WHERE i.application_id = $1 AND i.uid = a.uid AND i.provider = $5))
+           AND ($5::text IS NULL OR (SELECT bool_or(i.provider = $5) FROM identities i
+                                      WHERE i.application_id = $1 AND i.uid = a.uid))
          ORDER BY a.created_at DESC, a.uid DESC
          LIMIT $6
         """)
@@ -54,25 +54,26 @@ extension SQLStore {
           FROM accounts a
          WHERE a.application_id = $1 AND (a.created_at, a.uid) < ($2, $3) AND a.created_at > $4
            AND a.absorbed_by IS NOT NULL
-           AND ($5::text IS NULL OR EXISTS (
-               SELECT 1 FROM identities i WHERE i.application_id = $1 AND i.uid = a.uid AND i.provider = $5))
+           AND ($5::text IS NULL OR (SELECT bool_or(i.provider = $5) FROM identities i
+                                      WHERE i.application_id = $1 AND i.uid = a.uid))
          ORDER BY a.created_at DESC, a.uid DESC
          LIMIT $6
         """)
 
-    /// An account has several identities of a provider at most a few times.
     private static let selectNewestOfProvider = Statement(
         .read,
         """
-        SELECT DISTINCT ON (i.uid) i.uid, a.created_at
+        SELECT DISTINCT ON (i.uid) i.uid,
+               (SELECT a.created_at FROM accounts a WHERE a.application_id = $1 AND a.uid = i.uid)
           FROM identities i
-          JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
          WHERE i.application_id = $1 AND i.provider = $2 AND i.uid < $3 AND i.uid > $4
-           AND a.created_at < $5 AND a.created_at > $6
-           AND ($7::bool IS NULL
-                OR a.disabled_at IS NULL AND a.deleted_at IS NULL AND a.absorbed_by IS NULL
-                   AND $7 <> EXISTS (SELECT 1 FROM identities o
-                                      WHERE o.application_id = $1 AND o.uid = i.uid AND NOT o.is_guest))
+           AND (SELECT a.created_at < $5 AND a.created_at > $6
+                       AND ($7::bool IS NULL
+                            OR a.disabled_at IS NULL AND a.deleted_at IS NULL AND a.absorbed_by IS NULL
+                               AND $7 = (SELECT bool_and(o.is_guest) FROM identities o
+                                          WHERE o.application_id = $1 AND o.uid = a.uid))
+                  FROM accounts a
+                 WHERE a.application_id = $1 AND a.uid = i.uid)
          ORDER BY i.uid DESC
          LIMIT $8
         """)
@@ -80,14 +81,16 @@ extension SQLStore {
     private static let selectNewestGuests = Statement(
         .read,
         """
-        SELECT DISTINCT ON (i.uid) i.uid, a.created_at
+        SELECT DISTINCT ON (i.uid) i.uid,
+               (SELECT a.created_at FROM accounts a WHERE a.application_id = $1 AND a.uid = i.uid)
           FROM identities i
-          JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
          WHERE i.application_id = $1 AND i.is_guest AND i.uid < $2 AND i.uid > $3
-           AND a.created_at < $4 AND a.created_at > $5
-           AND a.disabled_at IS NULL AND a.deleted_at IS NULL AND a.absorbed_by IS NULL
-           AND NOT EXISTS (SELECT 1 FROM identities o
-                            WHERE o.application_id = $1 AND o.uid = i.uid AND NOT o.is_guest)
+           AND (SELECT a.created_at < $4 AND a.created_at > $5
+                       AND a.disabled_at IS NULL AND a.deleted_at IS NULL AND a.absorbed_by IS NULL
+                       AND (SELECT bool_and(o.is_guest) FROM identities o
+                             WHERE o.application_id = $1 AND o.uid = a.uid)
+                  FROM accounts a
+                 WHERE a.application_id = $1 AND a.uid = i.uid)
          ORDER BY i.uid DESC
          LIMIT $6
         """)

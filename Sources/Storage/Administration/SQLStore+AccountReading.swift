@@ -75,23 +75,21 @@ extension SQLStore: AccountReadingStore {
          ORDER BY d.kind
         """)
 
-    /// Each part of the union uses an index; a registration is not a proof that its token is for.
+    /// Each part of the union uses an index; the proof of a registration is part of that.
     private static let selectPending = Statement(
         .read,
         """
-        SELECT p.kind, max(p.expires_at)
-          FROM proofs p
-         WHERE p.application_id = $1 AND p.expires_at > now() AND p.kind <> 'registration'
-           AND (p.kind, p.hash) IN (
-               SELECT kind, hash FROM proofs WHERE application_id = $1 AND uid = $2
-               UNION
-               SELECT kind, hash FROM proofs
-                WHERE application_id = $1 AND kind = 'address-change' AND identity_id = ANY (ARRAY(
-                      SELECT id FROM identities WHERE application_id = $1 AND uid = $2))
-               UNION
-               SELECT kind, hash FROM proofs
-                WHERE application_id = $1 AND address = ANY (ARRAY(
-                      SELECT address FROM addresses WHERE application_id = $1 AND uid = $2)))
+        SELECT p.kind, max(p.until)
+          FROM (SELECT kind, expires_at AS until FROM proofs WHERE application_id = $1 AND uid = $2
+                UNION ALL
+                SELECT kind, expires_at FROM proofs
+                 WHERE application_id = $1 AND kind = 'address-change' AND identity_id = ANY (ARRAY(
+                       SELECT id FROM identities WHERE application_id = $1 AND uid = $2))
+                UNION ALL
+                SELECT kind, expires_at FROM proofs
+                 WHERE application_id = $1 AND address = ANY (ARRAY(
+                       SELECT address FROM addresses WHERE application_id = $1 AND uid = $2))) p
+         WHERE p.until > now() AND p.kind <> 'registration'
          GROUP BY p.kind
          ORDER BY p.kind
         """)

@@ -139,9 +139,9 @@ extension SQLStore: AccountSearchStore {
         SELECT d.uid, d.address
           FROM addresses d
          WHERE d.application_id = $1 AND d.kind = $2 AND d.address >= $3 AND d.address < $4
-           AND NOT EXISTS (SELECT 1 FROM addresses o
-                            WHERE o.application_id = $1 AND o.uid = d.uid AND o.kind = $2 AND o.address >= $5
-                              AND o.address < d.address)
+           AND (SELECT count(*) = 0 FROM addresses o
+                 WHERE o.application_id = $1 AND o.uid = d.uid AND o.kind = $2 AND o.address >= $5
+                   AND o.address < d.address)
          ORDER BY d.address
          LIMIT $6
         """)
