@@ -4,7 +4,7 @@ package enum SignInObstacle: String, Sendable, CaseIterable {
     case providerLinkOnly = "provider.link-only"
     /// The provider's kind has no way to sign in.
     case noSignIn = "provider.no-sign-in"
-    /// Nobody can prove to be a guest again.
+    /// A guest has nothing to prove again.
     case guest = "identity.guest"
     case quarantined = "identity.quarantined"
     /// The identity is an address that was not proved.
