@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
-    & BoundedTransactions & ExplanationStore & AdminNoteStore
+    & BoundedTransactions & ExplanationStore & AdminNoteStore & AccountReadingStore & AccountSearchStore
 
 /// Runs reads of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -33,6 +33,8 @@ package final class AdministrationUseCases: Sendable {
     package let notes: AdminNotes
     package let granted: GrantedAccounts
     package let export: AccountExport
+    package let reading: AccountReading
+    package let search: AccountSearch
     private let store: any AdministrationStore
 
     package init(store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens) {
@@ -45,6 +47,8 @@ package final class AdministrationUseCases: Sendable {
         notes = AdminNotes(acts: acts, cursors: cursors)
         granted = GrantedAccounts(store: store)
         export = accounts.export
+        reading = AccountReading(store: store, opaque: opaque, cursors: cursors)
+        search = AccountSearch(store: store, cursors: cursors)
         self.store = store
     }
 

@@ -58,11 +58,19 @@ package struct ConfiguredProvider: Sendable {
         (try? (provider as? any GatewayProvider)?.evidence(in: origin)) != nil
     }
 
-    package func canSignIn(with identity: Identity) -> Bool {
-        guard mode == .open || mode == .existing, offersSignIn, !identity.isGuest, !identity.isQuarantined else {
-            return false
+    package func canSignIn(with identity: Identity) -> Bool { obstacle(to: identity) == nil }
+
+    /// Why the provider's identity cannot sign in; `nil` if it can.
+    package func obstacle(to identity: Identity) -> SignInObstacle? {
+        switch mode {
+        case .open, .existing: break
+        case .linkOnly: return .providerLinkOnly
+        case .off: return .providerOff
         }
-        return !provesAddress || identity.emailVerified || identity.phoneVerified
+        if identity.isGuest { return .guest }
+        guard offersSignIn else { return .noSignIn }
+        if identity.isQuarantined { return .quarantined }
+        return !provesAddress || identity.emailVerified || identity.phoneVerified ? nil : .addressUnproven
     }
 
     /// The last path component of the route of the provider's kind, if that kind has its own route.
@@ -157,8 +165,14 @@ package struct ProviderRegistry: Sendable {
         }
     }
 
-    package func canSignIn(with identity: Identity) -> Bool {
-        configured.first { $0.name == identity.provider }?.canSignIn(with: identity) ?? false
+    package func canSignIn(with identity: Identity) -> Bool { obstacle(to: identity) == nil }
+
+    /// Why an identity cannot sign in; `nil` if it can.
+    ///
+    /// A provider that is no longer configured counts as off.
+    package func obstacle(to identity: Identity) -> SignInObstacle? {
+        guard let provider = configured.first(where: { $0.name == identity.provider }) else { return .providerOff }
+        return provider.obstacle(to: identity)
     }
 
     package func canSignIn(withAnyOf identities: [Identity]) -> Bool { identities.contains(where: canSignIn(with:)) }

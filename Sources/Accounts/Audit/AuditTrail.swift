@@ -19,6 +19,9 @@ package struct AuditEntry: Sendable {
         case sessionsEnded = "sessions.ended"
         /// An administrator has written a note about an account.
         case noteAdded = "account.note-added"
+        /// An administrator has searched for accounts, or was shown fields of one unmasked.
+        case accountsSearched = "accounts.searched"
+        case accountRevealed = "account.revealed"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
         /// An admin ran the purge for one account or for all.
