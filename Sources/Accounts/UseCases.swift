@@ -4,6 +4,7 @@ package struct UseCases: Sendable {
     package let limits: any RateLimiting
     package let hashing: any PasswordHashing
     package let refusals: RefusalAudit
+    package let statistics: Statistics
     package let signIn: ProofSignIn
     package let redirects: RedirectFlows
     package let notifications: ProviderNotifications
@@ -27,14 +28,16 @@ package struct UseCases: Sendable {
     package init(
         store: any AccountsStore, events: any AuditChainStore, access: any AccessTokens, jwts: any ApplicationJWTs,
         opaque: any OpaqueTokens, hasher: any PasswordHashing, passwords: any PasswordPolicy,
-        revocations: any Revocations, limits: any RateLimiting, quarantine: Duration, time: any TimeSource
+        revocations: any Revocations, limits: any RateLimiting, quarantine: Duration, time: any TimeSource,
+        statistics: Statistics = Statistics()
     ) {
         let tokens = SessionTokens(opaque: opaque, access: access, time: time)
         authentication = BearerAuthentication(
             access: access, opaque: opaque, revocations: revocations, store: store, time: time)
         self.limits = limits
         hashing = hasher
-        refusals = RefusalAudit(trail: store, opaque: opaque)
+        refusals = RefusalAudit(trail: store, opaque: opaque, statistics: statistics)
+        self.statistics = statistics
         let signIn = SignIn(store: store, tokens: tokens)
         redirects = RedirectFlows(store: store, opaque: opaque)
         let redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)

@@ -4,6 +4,7 @@ internal import ProviderKit
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
     & BoundedTransactions & ExplanationStore & AdminNoteStore & AccountReadingStore & AccountSearchStore
+    & StatisticsStore
 
 /// Runs reads of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -35,6 +36,7 @@ package final class AdministrationUseCases: Sendable {
     package let export: AccountExport
     package let reading: AccountReading
     package let search: AccountSearch
+    package let statistics: StatisticsReading
     private let store: any AdministrationStore
 
     package init(store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens) {
@@ -49,6 +51,7 @@ package final class AdministrationUseCases: Sendable {
         export = accounts.export
         reading = AccountReading(store: store, opaque: opaque, cursors: cursors)
         search = AccountSearch(store: store, cursors: cursors)
+        statistics = StatisticsReading(store: store)
         self.store = store
     }
 

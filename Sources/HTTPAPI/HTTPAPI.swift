@@ -74,7 +74,7 @@ package struct HTTPAPI: Sendable {
         services = EndpointResponder.Services(
             authentication: useCases.authentication, scanners: openID.qrBearers, limits: useCases.limits,
             hashing: useCases.hashing, refusals: useCases.refusals,
-            administration: administration)
+            administration: administration, statistics: useCases.statistics)
         self.site = site
         self.metrics = metrics
     }
@@ -84,6 +84,6 @@ package struct HTTPAPI: Sendable {
         let table = RouteTable(endpoints: endpoints, services: services)
         return APIResponder(
             site: site, listener: listener, router: table.router(), exceptions: table.exceptions, metrics: metrics,
-            dialectMetrics: dialectMetrics)
+            dialectMetrics: dialectMetrics, statistics: services.statistics)
     }
 }

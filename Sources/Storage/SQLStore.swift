@@ -25,7 +25,8 @@ package struct SQLStore: TransactionalStore {
     let onChange: @Sendable (CommittedChange) -> Void
 
     package init(
-        database: Database, sealing: any Sealing, subscriptions: any WebhookSubscriptions, revocations: RevocationList
+        database: Database, sealing: any Sealing, subscriptions: any WebhookSubscriptions, revocations: RevocationList,
+        statistics: Statistics = Statistics()
     ) {
         let arrivals = OutboxArrivals(database: database)
         self.init(
@@ -35,6 +36,8 @@ package struct SQLStore: TransactionalStore {
             switch change {
             case .revoked(let revocation): revocations.note(revocation)
             case .queued: arrivals.announce()
+            case .counted(let statistic, let label, let application):
+                statistics.count(statistic, label: label, in: application)
             }
         }
     }
@@ -121,6 +124,15 @@ enum CommittedChange: Sendable {
     case revoked(SessionRevocation)
     /// A message, an event or a revocation of provider tokens was queued.
     case queued
+    /// Something happened that the statistics count, under the label, which is empty if the number has no parts.
+    case counted(Statistic, String, Application.ID)
+}
+
+extension SQLStore {
+    /// Counts something; in a transaction, once it has committed.
+    func count(_ statistic: Statistic, label: String = "", in application: Application.ID) {
+        onChange(.counted(statistic, label, application))
+    }
 }
 
 /// The changes that a transaction has made so far.

@@ -24,6 +24,8 @@ extension OpaqueTokens {
 package struct RefusalAudit: Sendable {
     let trail: any AuditTrail
     let opaque: any OpaqueTokens
+    /// Counts every refusal, also those that no event is written for.
+    package let statistics: Statistics
 
     package func record(_ entry: AuditEntry, from client: Client, in application: Application) async throws {
         var entry = entry

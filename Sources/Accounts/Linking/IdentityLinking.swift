@@ -216,7 +216,7 @@ extension NewSession {
     fileprivate func after(_ verdict: LinkingVerdict, by principal: Principal) -> NewSession {
         var session = self
         switch verdict.outcome {
-        case .link: session.resumes = nil
+        case .link: (session.resumes, session.isOfLink) = (nil, true)
         case .replaceGuest(_, let isAbsorbed):
             session.resumes = nil
             session.continues = isAbsorbed ? principal.sessionID : nil

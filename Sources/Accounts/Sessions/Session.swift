@@ -82,6 +82,8 @@ package struct NewSession: Sendable {
     package var isBorrowed = false
     /// Whether the evidence is a proof of the identity; otherwise opening the session does not count as a use of it.
     package var provesIdentity = true
+    /// Whether it is opened because an identity was linked.
+    var isOfLink = false
     /// When the person authenticated to the provider; `nil` if that is the current time.
     package var authenticatedAt: Date?
     /// The password that the account gets when it is restored; only a password reset sets it.
@@ -96,6 +98,9 @@ package struct NewSession: Sendable {
         (self.application, self.provider, self.evidence) = (application, provider, evidence)
         (self.client, self.secret) = (client, secret)
     }
+
+    /// Whether opening the session counts as a sign-in.
+    package var isSignIn: Bool { provesIdentity && !isBorrowed && !isOfLink }
 }
 
 /// A live session, with the data for its access tokens.

@@ -21,11 +21,13 @@ package struct MessageHandler: QueueHandler {
     package let queue: any LeasedQueue<TakenMessage>
     private let outbox: any OutboxQueue
     private let delivery: CurrentDelivery
+    private let statistics: Statistics
 
-    package init(queue outbox: some OutboxQueue, delivery: CurrentDelivery) {
+    package init(queue outbox: some OutboxQueue, delivery: CurrentDelivery, statistics: Statistics = Statistics()) {
         queue = outbox
         self.outbox = outbox
         self.delivery = delivery
+        self.statistics = statistics
     }
 
     package var lanes: [MessageChannel] { MessageChannel.allCases }
@@ -71,5 +73,10 @@ package struct MessageHandler: QueueHandler {
             "message": "\(entry.message.id.text)", "topic": "\(entry.message.topic.rawValue)",
             "channel": "\(entry.message.channel.rawValue)", "application": "\(entry.applicationName)",
         ]
+    }
+
+    package func count(_ outcome: AttemptOutcome, of entry: TakenMessage) {
+        let label = Statistic.label(entry.message.channel.rawValue, outcome.rawValue)
+        statistics.count(.messages, label: label, in: entry.application)
     }
 }

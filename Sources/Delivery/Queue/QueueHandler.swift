@@ -22,9 +22,22 @@ package protocol QueueHandler: Sendable {
     func sweep() async throws -> Int
     /// The metadata that describes an entry in the log, without secrets and addresses.
     func metadata(of entry: Entry) -> Logger.Metadata
+    /// Counts how an attempt has ended.
+    func count(_ outcome: AttemptOutcome, of entry: Entry)
 }
 
-extension QueueHandler { package func sweep() async throws -> Int { 0 } }
+extension QueueHandler {
+    package func sweep() async throws -> Int { 0 }
+    package func count(_ outcome: AttemptOutcome, of entry: Entry) {}
+}
+
+/// How an attempt to deliver an entry has ended.
+package enum AttemptOutcome: String, Sendable {
+    case sent
+    /// It will be repeated.
+    case failed
+    case givenUp
+}
 
 package struct QueueSettings: Sendable {
     /// The largest number of entries of each lane that are delivered at the same time.

@@ -169,6 +169,7 @@ extension QueueWorker {
                 state.statistics.sent += 1
                 state.places.noteConfigured(entry.lane)
             }
+            if isDelivered { handler.count(.sent, of: entry) }
             if isDelivered { logger.log(level: log.deliveredLevel, log.delivered, metadata: metadata(of: entry)) }
             await record(entry) { try await self.handler.queue.markDelivered(entry) }
         } catch is CancellationError {
@@ -207,6 +208,7 @@ extension QueueWorker {
                 return false
             }
         }
+        handler.count(delay == nil ? .givenUp : .failed, of: entry)
         var metadata = metadata(of: entry)
         if isNewlyUnconfigured { logger.error(log.unconfigured, metadata: metadata) }
         metadata["reason"] = "\(error.reason)"

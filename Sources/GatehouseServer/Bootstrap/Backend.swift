@@ -24,6 +24,7 @@ package struct Backend {
     let keys: KeyRing
     let access: AccessTokenCodec
     let store: SQLStore
+    let statistics = Statistics()
     let audit: AuditTable
     let auditMAC: AuditMAC
     /// The longest lifetime of an access token in any application since the process started.
@@ -96,7 +97,9 @@ package struct Backend {
         webhooks = CurrentWebhooks(try configuration.webhooks.map { try Webhook($0) })
         posting = network.poster(allowsPrivateHosts: configuration.network.allowPrivateHosts)
         registeredPosting = network.poster(allowsPrivateHosts: configuration.allowsPrivateHostsOfRegisteredClients)
-        store = SQLStore(database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations)
+        store = SQLStore(
+            database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations,
+            statistics: statistics)
         webhooks.replace(logoutURIs: try await logoutURIs(of: configuration))
     }
 

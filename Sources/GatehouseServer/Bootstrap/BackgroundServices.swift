@@ -48,7 +48,8 @@ extension RunningServer {
         [
             ReplicaService(backend: backend), CalibrationService(hasher: hasher, readiness: readiness),
             worker, webhookWorker, revocationWorker, logoutWorker,
-        ] + erasureServices + auditServices + databaseServices + [enablingService, memoryService]
+        ] + erasureServices + auditServices + databaseServices
+            + [enablingService, statisticsService, memoryService]
     }
 
     private var erasureServices: [any Service] {

@@ -58,13 +58,15 @@ struct RunningServer {
             store: backend.store, events: backend.audit, access: backend.access, jwts: jwts, opaque: backend.opaque,
             hasher: hasher, passwords: try StrengthPolicy(minimumLength: configuration.passwords.minimumLength),
             revocations: backend.revocations, limits: limits, quarantine: configuration.passwords.quarantine,
-            time: SystemTime())
+            time: SystemTime(), statistics: backend.statistics)
         delivery = CurrentDelivery(
             email: try configuration.delivery.emailDelivery(inbox: inbox),
             sms: try configuration.delivery.smsDelivery(by: backend.posting, inbox: inbox),
             composer: try configuration.delivery.composer())
         scopes = Current(try await backend.scopes(of: configuration))
-        worker = QueueWorker(MessageHandler(queue: backend.outbox, delivery: delivery), logger: backend.logger)
+        worker = QueueWorker(
+            MessageHandler(queue: backend.outbox, delivery: delivery, statistics: backend.statistics),
+            logger: backend.logger)
         webhookWorker = QueueWorker(
             EventHandler(queue: backend.events(), webhooks: backend.webhooks, by: backend.posting),
             logger: backend.logger)
@@ -176,6 +178,7 @@ struct RunningServer {
 
     private func end() async {
         await endAudit()
+        await endStatistics()
         await hashing.shutdown()
         await ports.shutdown()
     }

@@ -22,6 +22,7 @@ struct EndpointResponder: HTTPResponder {
         let hashing: any PasswordHashing
         let refusals: RefusalAudit
         let administration: AdministrationUseCases
+        let statistics: Statistics
     }
 
     func respond(to request: Request, context: APIRequestContext) async throws -> Response {
@@ -87,6 +88,7 @@ struct EndpointResponder: HTTPResponder {
         guard hashing else { return client }
         client.hashingPlace = try services.hashing.reserve(for: HashingRequester(client, subject: nil))
         client.connection = await channel.clientConnection()
+        services.statistics.count(.hashing, in: scope.application.application.id)
         return client
     }
 

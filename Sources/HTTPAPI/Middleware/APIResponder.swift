@@ -17,6 +17,7 @@ package struct APIResponder: HTTPResponder {
     private let router: RouterResponder<APIRequestContext>
     private let metrics: RequestMetrics
     private let dialectMetrics: DialectMetrics
+    private let statistics: Statistics
     /// The endpoints that differ in errors, callers or applications from those of the API, by path.
     private let exceptions: [String: Endpoint]
     /// Those whose paths have parameters.
@@ -26,8 +27,9 @@ package struct APIResponder: HTTPResponder {
 
     init(
         site: LiveSite, listener: Listener, router: RouterResponder<APIRequestContext>, exceptions: [String: Endpoint],
-        metrics: RequestMetrics, dialectMetrics: DialectMetrics
+        metrics: RequestMetrics, dialectMetrics: DialectMetrics, statistics: Statistics
     ) {
+        self.statistics = statistics
         self.listener = listener
         self.exceptions = exceptions
         self.dialectMetrics = dialectMetrics
@@ -179,6 +181,7 @@ package struct APIResponder: HTTPResponder {
 
     private func response(to error: any Error, request: Request, context: APIRequestContext) -> Response {
         failures.note(error, in: context.log)
+        if let scope = context.scope { statistics.count(refusal: error, in: scope.application.application.id) }
         let write = errorWriter(for: request, context: context)
         if let response = write?(error, request, context) { return response }
         if let known = APIError(any: error) {

@@ -67,11 +67,12 @@ struct AccountPageOperations: Sendable {
 }
 
 extension RefusalAudit {
-    /// Records a refusal that a page shows and that no use case has recorded, as `EndpointResponder` does for the REST
-    /// interface.
+    /// Counts a refusal that a page shows, and records it if no use case has, as `APIResponder` and `EndpointResponder`
+    /// do for the REST interface.
     func record(
         _ problem: any Error, of provider: String? = nil, by principal: Principal?, _ context: OperationContext
     ) async {
+        statistics.count(refusal: problem, in: context.application.id)
         guard
             let entry = AuditEntry(
                 refusal: problem, route: context.client.route, dialect: nil, provider: provider, principal: principal)

@@ -91,6 +91,9 @@ extension SQLStore: LinkingStore {
                 .json(try JSONValue.object(record.details).jsonText()),
             ] + (cookie?.binds ?? session.bearerBinds + [.bytes(session.deviceMark)]))
         if !subscribers.isEmpty { onChange(.queued) }
+        for statistic in [Statistic.signUps, .signIns] {
+            count(statistic, label: session.provider, in: session.application.id)
+        }
         let createdAt: Date = try row.next()
         let user = User(
             uid: uid, email: addresses.lazy.compactMap(\.email).first?.value,

@@ -169,6 +169,22 @@ package struct ExpiredRows: Sendable {
                 SELECT ctid FROM rate_limits WHERE application_id = $1 AND full_at < now()
                  LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
+        Statement(
+            .write,
+            """
+            DELETE FROM statistics WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM statistics
+                 WHERE application_id = $1 AND step = 'minute' AND at < now() - interval '48 hours'
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """),
+        Statement(
+            .write,
+            """
+            DELETE FROM statistics WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM statistics
+                 WHERE application_id = $1 AND step = 'hour' AND at < now() - interval '400 days'
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """),
     ]
 
     /// Removes everything that has expired, even if one of the statements fails.

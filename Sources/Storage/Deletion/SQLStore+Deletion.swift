@@ -33,6 +33,7 @@ extension SQLStore: DeletionStore {
                 .application(application), .uuid(uid), .uuid(receipt), .interval(gracePeriod), .text(cause.rawValue),
                 .uuid(session), .json(try JSONValue.object(details).jsonText()),
             ])
+        count(.deletions, in: application)
         return try row.next()
     }
 

@@ -203,6 +203,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
             erasure.key + [
                 .uuid(erasure.uid), .timestamp(erasure.requestedAt), .timestamp(erasedAt), .text(certificate),
             ])
+        count(.erasures, in: erasure.application)
     }
 
     private static let selectErasure = Statement(

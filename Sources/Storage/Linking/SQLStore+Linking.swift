@@ -140,6 +140,7 @@ extension SQLStore: LinkingStateStore {
                     .bool(shown.phoneVerified), .int(session.application.policy.maximumIdentities),
                     .json(try JSONValue.object(record.details).jsonText()),
                 ])
+        count(.links, label: session.provider, in: session.application.id)
         return added
     }
 }

@@ -160,6 +160,7 @@ extension SQLStore: AliasStore, MergeStore {
                 .json(try JSONValue.object(plan.metadata).jsonText()), .interval(undoWindow), .uuids(plan.newlyLinked),
                 .uuid(plan.identities.first?.id), .int(limit),
             ])
+        count(.merges, in: application)
         return Merge(
             id: id, survivor: plan.survivor, absorbed: plan.absorbed, mergedAt: time,
             undoUntil: time.addingTimeInterval(undoWindow / .seconds(1)), undoneAt: nil,

@@ -177,14 +177,18 @@ extension SQLStore: SessionOpeningStore {
         _ session: NewSession, identity: KnownIdentity, password: PasswordPermission?
     ) async throws -> OpenedSession {
         let statement = session.client.cookie == nil ? Self.openSession : Self.openBrowserSession
-        return try await one(statement, session.binds(of: identity, password: password)).opened(session, by: identity)
+        let row = try await one(statement, session.binds(of: identity, password: password))
+        if session.isSignIn { count(.signIns, label: session.provider, in: session.application.id) }
+        return try row.opened(session, by: identity)
     }
 
     package func openSession(
         onKnownDevice session: NewSession, identity: KnownIdentity, password: PasswordPermission?
     ) async throws -> OpenedSession? {
-        try await run(Self.openSessionOnKnownDevice, session.binds(of: identity, password: password)).first?
-            .opened(session, by: identity)
+        let rows = try await run(Self.openSessionOnKnownDevice, session.binds(of: identity, password: password))
+        guard let row = rows.first else { return nil }
+        if session.isSignIn { count(.signIns, label: session.provider, in: session.application.id) }
+        return try row.opened(session, by: identity)
     }
 }
 

@@ -115,7 +115,10 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
             try await endThose(under: [ended], because: .refreshReused, application: application)
         }
         guard !isReuse else { return .reused }
-        guard let scope = grant.clientScope, !isSuitable else { return .succeeded(grant) }
+        guard let scope = grant.clientScope, !isSuitable else {
+            count(.refreshes, in: application)
+            return .succeeded(grant)
+        }
         return .unsuitable(scope, isBorrowed: grant.isBorrowed)
     }
 

@@ -31,6 +31,7 @@ enum ExportedTables {
         "code_aliases": "ids of challenges and keyed pseudonyms of networks, gone in minutes",
         "refusals": "counts under keyed pseudonyms of clients, gone in minutes",
         "rate_limits": "counts under keyed pseudonyms of clients and targets, gone within hours",
+        "statistics": "numbers by names of providers, rules and outcomes",
         "signing_keys": "the server's own keys",
         "erasure_keys": "the server's own keys",
         "identity_keys": "the server's own keys",

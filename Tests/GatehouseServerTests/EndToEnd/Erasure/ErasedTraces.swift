@@ -25,6 +25,7 @@ struct ErasedTraces: Sendable {
         "ended_sessions": "ids, until the last access token has expired",
         "webhook_deliveries": "uid, and who was told of what when", "token_revocations": "uid, and who took them back",
         "outbox": "topic and time of what had been sent before there was an account",
+        "statistics": "numbers by names of providers, rules and outcomes",
         "rate_limits": "clients' networks by keyed pseudonyms, for hours",
         "code_aliases": "clients' networks by keyed pseudonyms, for ten minutes",
         "refusals": "clients' networks by keyed pseudonyms, until the minute is over",
