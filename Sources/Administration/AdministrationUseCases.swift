@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
-    & BoundedTransactions
+    & BoundedTransactions & ProviderPlanStore
 
 /// Runs reads of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -27,6 +27,7 @@ package struct AdministrationUseCases: Sendable {
     package let trail: any AuditTrail
     package let keys: ServiceKeys
     package let acts: AccountActs
+    package let providerPlans: ProviderPlans
     private let store: any AdministrationStore
 
     package init(store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens) {
@@ -34,6 +35,7 @@ package struct AdministrationUseCases: Sendable {
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
         acts = AccountActs(store: store)
+        providerPlans = ProviderPlans(store: store)
         self.store = store
     }
 
