@@ -133,8 +133,8 @@ struct EndpointResponder: HTTPResponder {
     ) async {
         guard
             let entry = AuditEntry(
-                refusal: error, route: endpoint.path, provider: context.parameters.get("provider"),
-                principal: principal)
+                refusal: error, route: endpoint.path, dialect: client.dialect,
+                provider: context.parameters.get("provider"), principal: principal)
         else { return }
         do {
             try await services.refusals.record(entry, from: client, in: application)

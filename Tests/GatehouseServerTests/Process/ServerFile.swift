@@ -20,6 +20,8 @@ struct ServerFile {
     var providers = ""
     /// Further entries of the application.
     var application = ""
+    /// Further applications, indented like `TestServer.photos`.
+    var others = ""
 
     var text: String {
         """
@@ -41,6 +43,7 @@ struct ServerFile {
               anonymous: { enabled: true }
               email: { mode: \(emailMode), verificationLink: "https://demo.example/verify" }
               \(providers)
+        \(others)
         """
     }
 
