@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
-    & BoundedTransactions & ProviderPlanStore
+    & BoundedTransactions & ProviderPlanStore & ProviderSwitchStore & ProviderActivityStore & ProviderModeStore
 
 /// Runs reads of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -28,14 +28,22 @@ package struct AdministrationUseCases: Sendable {
     package let keys: ServiceKeys
     package let acts: AccountActs
     package let providerPlans: ProviderPlans
+    package let providerSwitches: ProviderSwitches
+    package let providers: ProviderOverview
     private let store: any AdministrationStore
 
-    package init(store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens) {
+    /// `switches` lets this server follow a switch, and `upstreams` knows the services behind its providers.
+    package init(
+        store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens, switches: ProviderSwitches,
+        upstreams: any UpstreamHealth
+    ) {
         limits = accounts.limits
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
         acts = AccountActs(store: store)
         providerPlans = ProviderPlans(store: store)
+        providerSwitches = switches
+        providers = ProviderOverview(store: store, switches: switches, upstreams: upstreams)
         self.store = store
     }
 

@@ -1,7 +1,7 @@
 package import ProviderKit
 
 /// The operations for which an application allows a provider.
-package enum ProviderMode: String, Sendable, CaseIterable {
+package enum ProviderMode: String, Sendable, SentChoice {
     /// Sign-up, sign-in and linking.
     case open
     /// No sign-up.
@@ -103,6 +103,11 @@ package struct ProviderRegistry: Sendable {
 
     /// The configured providers in the order of the configuration.
     package var all: [ConfiguredProvider] { configured }
+
+    /// The same providers and further ones.
+    package func adding(_ others: [ConfiguredProvider]) -> ProviderRegistry {
+        ProviderRegistry(installedKinds: installedKinds, configured: configured + others)
+    }
 
     /// The same providers, of which those named have other modes.
     package func switching(_ modes: [String: ProviderMode]) -> ProviderRegistry {

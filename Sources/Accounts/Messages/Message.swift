@@ -25,6 +25,8 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case newDevice
     /// Tells an administrator, and every owner, that somebody has been granted the role named as `provider`.
     case adminGranted
+    /// Tells the owner that the account's only way to sign in, named as `provider`, is switched off until a time.
+    case signInEnding
     /// Notifies both the old and the new address that an identity's address was changed.
     case addressChanged
     /// A code that confirms the new address of an identity.

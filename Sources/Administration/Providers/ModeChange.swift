@@ -1,6 +1,6 @@
 package import Accounts
 package import Foundation
-internal import ProviderKit
+package import ProviderKit
 
 /// A change of a provider's mode, with the ways into accounts before and after it.
 package struct ModeChange: Sendable, Equatable {
@@ -92,5 +92,16 @@ package struct ModeEffect: Sendable, Equatable {
         (self.sessionsOpened, self.sessionsOfStranded) = (sessionsOpened, sessionsOfStranded)
         (self.recentSignIns, self.flowsUnderWay) = (recentSignIns, flowsUnderWay)
         (self.sample, self.admins) = (sample, admins)
+    }
+}
+
+extension ModeEffect {
+    /// The counts as the audit records them.
+    package var details: [String: JSONValue] {
+        [
+            "accounts": .integer(Int64(accounts)), "inGrace": .integer(Int64(inGrace)),
+            "stranded": .integer(Int64(stranded)), "detour": .integer(Int64(detour)),
+            "unaffected": .integer(Int64(unaffected)),
+        ]
     }
 }

@@ -17,6 +17,13 @@ package struct AdministrationSettings: Sendable {
         self.longestKeyLifetime = longestKeyLifetime
     }
 
+    /// The same, with providers of the administrators' application in other modes.
+    func switching(_ modes: [String: ProviderMode]) -> AdministrationSettings {
+        AdministrationSettings(
+            home: home.switching(modes), clients: clients, hasOwnListener: hasOwnListener,
+            longestKeyLifetime: longestKeyLifetime)
+    }
+
     func admits(_ address: String) -> Bool {
         clients.isEmpty || IPAddress(address).map { address in clients.contains { $0.contains(address) } } == true
     }

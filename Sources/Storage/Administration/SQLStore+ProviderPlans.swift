@@ -15,7 +15,7 @@ extension SQLStore: ProviderPlanStore {
     /// password resets), `$11` and `$12` (codes to phones). `$7` are the providers of phone numbers, and `$8` is how
     /// long a number may be unused. `$13` is the greatest number of identities of an account. `$14` are the kinds of
     /// addresses that nothing signs in by after the change, and `$15` further accounts to look at.
-    private static let switchVerdicts: StaticString = """
+    static let switchVerdicts: StaticString = """
         WITH idle AS MATERIALIZED (
             SELECT d.uid, d.address FROM addresses d
              WHERE d.application_id = $1 AND d.kind = 'phone' AND d.verified_at < now() - $8::interval
@@ -154,7 +154,7 @@ extension SQLStore: ProviderPlanStore {
     }
 
     /// The binds `$1` to `$15` of `switchVerdicts`.
-    private static func verdictBinds(_ change: ModeChange, admins: [UUID], application: Application.ID) -> [Bind] {
+    static func verdictBinds(_ change: ModeChange, admins: [UUID], application: Application.ID) -> [Bind] {
         let (now, after) = (change.now, change.after)
         return [
             .application(application), .text(change.provider), .texts(now.direct), .texts(after.direct),
