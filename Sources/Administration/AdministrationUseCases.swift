@@ -3,8 +3,7 @@ internal import ProviderKit
 
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
-    & BoundedTransactions & ExplanationStore & AdminNoteStore & AccountReadingStore & AccountSearchStore
-    & StatisticsStore
+    & BoundedTransactions & ExplanationStore & AdminNoteStore & AccountReadingStore & AccountSearchStore & StatisticsStore & ProviderPlanStore & ProviderSwitchStore & ProviderActivityStore & ProviderModeStore
 
 /// Runs reads of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -37,9 +36,16 @@ package final class AdministrationUseCases: Sendable {
     package let reading: AccountReading
     package let search: AccountSearch
     package let statistics: StatisticsReading
+    package let providerPlans: ProviderPlans
+    package let providerSwitches: ProviderSwitches
+    package let providers: ProviderOverview
     private let store: any AdministrationStore
 
-    package init(store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens) {
+    /// `switches` lets this server follow a switch, and `upstreams` knows the services behind its providers.
+    package init(
+        store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens, switches: ProviderSwitches,
+        upstreams: any UpstreamHealth
+    ) {
         limits = accounts.limits
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
@@ -52,6 +58,9 @@ package final class AdministrationUseCases: Sendable {
         reading = AccountReading(store: store, opaque: opaque, cursors: cursors)
         search = AccountSearch(store: store, cursors: cursors)
         statistics = StatisticsReading(store: store)
+        providerPlans = ProviderPlans(store: store)
+        providerSwitches = switches
+        providers = ProviderOverview(store: store, switches: switches, upstreams: upstreams)
         self.store = store
     }
 

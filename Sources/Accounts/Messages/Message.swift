@@ -27,6 +27,8 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case adminGranted
     /// Tells the owner that an administrator has exported everything that is held about them.
     case accountExported
+    /// Tells the owner that the account's only way to sign in, named as `provider`, is switched off until a time.
+    case signInEnding
     /// Notifies both the old and the new address that an identity's address was changed.
     case addressChanged
     /// A code that confirms the new address of an identity.

@@ -227,4 +227,6 @@ package enum SessionEnd: String, Sendable, CaseIterable {
     case administrator
     /// Somebody else has signed in on the installation of an app.
     case rebound
+    /// An administrator has switched the provider that opened the session.
+    case providerSwitched
 }

@@ -134,7 +134,7 @@ extension MessageTopic {
         switch self {
         case .signInCode, .confirmAddress, .addressChanged, .identityLinked, .identityRemoved, .accessGiven,
             .qrSignIn, .deviceConnected, .appRebound, .newDevice, .accountsMerged, .mergeUndone, .accountDeleted,
-            .accountRestored, .passwordChanged, .adminGranted, .accountExported:
+            .accountRestored, .passwordChanged, .adminGranted, .accountExported, .signInEnding:
             true
         case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .passwordReset, .confirmLink: false
         }

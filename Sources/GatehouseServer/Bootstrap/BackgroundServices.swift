@@ -48,7 +48,7 @@ extension RunningServer {
         [
             ReplicaService(backend: backend), CalibrationService(hasher: hasher, readiness: readiness),
             worker, webhookWorker, revocationWorker, logoutWorker,
-        ] + erasureServices + auditServices + databaseServices
+        ] + providerServices + erasureServices + auditServices + databaseServices
             + [enablingService, statisticsService, memoryService]
     }
 

@@ -21,6 +21,7 @@ struct RunningServer {
     let backend: Backend
     let useCases: UseCases
     let site: LiveSite
+    let switches: SwitchFollower
     let delivery: CurrentDelivery
     let worker: QueueWorker<MessageHandler>
     let webhookWorker: QueueWorker<EventHandler>
@@ -73,6 +74,9 @@ struct RunningServer {
         revocationWorker = QueueWorker(
             RevocationHandler(queue: backend.revocationQueue(), providers: scopes), logger: backend.logger)
         site = LiveSite(try await backend.site(of: configuration))
+        switches = SwitchFollower(backend: backend, site: site, types: installed.kinds)
+        // A restart keeps the switches.
+        try await switches.refresh()
         // The keys of clients are fetched apart from those of providers, and those of registered clients apart from both.
         let (clientKeys, registeredKeys) = (
             ports.clientKeys("openid", allowsPrivateHosts: configuration.network.allowPrivateHosts),
@@ -97,7 +101,9 @@ struct RunningServer {
         let workers = (worker, webhookWorker, revocationWorker, logoutWorker)
         api = HTTPAPI(
             useCases: useCases, openID: openID,
-            administration: AdministrationUseCases(store: backend.store, accounts: useCases, opaque: backend.opaque),
+            administration: AdministrationUseCases(
+                store: backend.store, accounts: useCases, opaque: backend.opaque, switches: switches.useCase,
+                upstreams: PortsHealth(ports: ports)),
             keys: backend.keys, installed: installed.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(
@@ -207,6 +213,7 @@ struct RunningServer {
         // The site depends on all of these, because it also lists the recipients of personal data.
         if !sections.isDisjoint(with: [.applications, .webhooks, .delivery, .admin]) {
             site.replace(with: try await backend.site(of: configuration))
+            await switches.followReload()
         }
         if sections.contains(.rateLimits) { limits.replace(policy: configuration.rateLimits) }
         if sections.contains(.webhooks) {

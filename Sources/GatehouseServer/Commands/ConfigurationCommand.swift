@@ -4,7 +4,7 @@ internal import HTTPAPI
 /// `gatehouse config`.
 struct ConfigurationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Checks the configuration.", subcommands: [Check.self])
+        commandName: "config", abstract: "Checks the configuration.", subcommands: [Check.self, Difference.self])
 
     /// `gatehouse config check`: reads the file as `serve` does.
     struct Check: ServerCommand {

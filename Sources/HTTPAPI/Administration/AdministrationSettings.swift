@@ -17,6 +17,13 @@ package struct AdministrationSettings: Sendable {
         self.longestKeyLifetime = longestKeyLifetime
     }
 
+    /// The same, with providers of the administrators' application in other modes.
+    func switching(_ modes: [String: ProviderMode]) -> AdministrationSettings {
+        AdministrationSettings(
+            home: home.switching(modes), clients: clients, hasOwnListener: hasOwnListener,
+            longestKeyLifetime: longestKeyLifetime)
+    }
+
     /// Whether a client may know of the admin API; `nil` is one whose address a proxy did not state.
     func admits(_ address: String?) -> Bool {
         clients.isEmpty || clients.contains { range in address.map(range.contains) == true }

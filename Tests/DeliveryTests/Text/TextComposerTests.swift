@@ -45,7 +45,7 @@ struct TextComposerTests {
     @Test(
         arguments: [
             MessageTopic.addressChanged, .identityLinked, .accessGiven, .qrSignIn, .deviceConnected, .appRebound,
-            .newDevice,
+            .newDevice, .signInEnding,
             .identityRemoved, .accountsMerged, .mergeUndone, .accountDeleted, .accountRestored, .passwordChanged,
         ], ["en", "fr", "de", "es"])
     func aNoticeIsOneMessageWithoutADigit(topic: MessageTopic, language: String) throws {

@@ -37,6 +37,9 @@ final class SettingsReader {
         self.installed = installed
     }
 
+    /// The file's name without its directory.
+    var fileName: String { file.split(separator: "/").last.map(String.init) ?? file }
+
     // MARK: - Mappings
 
     /// Reads a mapping by its declared keys, fills in defaults and refuses all other keys, unless `further` is the form
