@@ -15,6 +15,12 @@ package struct AuditEntry: Sendable {
         case tokenIntrospected = "token.introspected"
         /// An administrator lacked the scope for a call.
         case adminRefused = "admin.refused"
+        /// An administrator has invited a person, who has no account yet.
+        case invitationSent = "invitation.sent"
+        /// An administrator has had a link made that lets the owner into the account.
+        case recoverySent = "account.recovery-sent"
+        /// Such a link was used.
+        case accountRecovered = "account.recovered"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
         /// An admin ran the purge for one account or for all.
