@@ -27,6 +27,8 @@ package struct AdministrationUseCases: Sendable {
     package let trail: any AuditTrail
     package let keys: ServiceKeys
     package let acts: AccountActs
+    package let invitations: AccountInvitations
+    package let recoveryLinks: RecoveryLinks
     private let store: any AdministrationStore
 
     package init(store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens) {
@@ -34,6 +36,9 @@ package struct AdministrationUseCases: Sendable {
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
         acts = AccountActs(store: store)
+        invitations = AccountInvitations(
+            store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
+        recoveryLinks = RecoveryLinks(store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
         self.store = store
     }
 

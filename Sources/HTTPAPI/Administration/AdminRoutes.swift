@@ -7,5 +7,5 @@ internal import ProviderKit
 struct AdminRoutes {
     let useCases: AdministrationUseCases
 
-    var endpoints: [Endpoint] { access }
+    var endpoints: [Endpoint] { access + invitations }
 }
