@@ -32,6 +32,9 @@ package struct AccountRecovery: Sendable {
         let session = tokens.newSession(by: subject.evidence, of: configured.name, from: client, in: application)
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
             let contact = try await use(link, in: application, locking: [], store: store)
+            try await store.discard(
+                .passwordReset, provider: configured.name, providerUid: subject.providerUid,
+                application: application.id)
             let identity = try await identity(of: subject, in: link.uid, by: session, notifying: contact, store: store)
             try await store.liftQuarantine(of: [identity.id], uid: link.uid, application: application.id)
             try await replacement.set(hash, by: session, of: subject, store: store)

@@ -22,9 +22,17 @@ package struct RecoveryLinks: Sendable {
     }
 
     let store: any TransactionalStore & Store
-    let limits: any RateLimiting
+    let limits: (any RateLimiting)?
     let opaque: any OpaqueTokens
     let time: any TimeSource
+
+    /// Creates the use case; without `limits`, owners may be sent any number of links.
+    package init(
+        store: any TransactionalStore & Store, limits: (any RateLimiting)?, opaque: any OpaqueTokens,
+        time: any TimeSource
+    ) {
+        (self.store, self.limits, self.opaque, self.time) = (store, limits, opaque, time)
+    }
 
     /// Makes a link, which ends earlier ones of the account; a uid of an absorbed account is that of the survivor.
     ///
@@ -92,7 +100,7 @@ package struct RecoveryLinks: Sendable {
                     ? "The account has no verified e-mail address to send a link to"
                     : "The account has no verified phone number that was used lately")
         }
-        try await limits.spend(
+        try await limits?.spend(
             delivery == .mail ? .forgotPasswordTarget : .otpSend, of: RateSubject(target: address.value),
             in: application)
         return address
