@@ -39,6 +39,8 @@ package final class AdministrationUseCases: Sendable {
     package let providerPlans: ProviderPlans
     package let providerSwitches: ProviderSwitches
     package let providers: ProviderOverview
+    package let invitations: AccountInvitations
+    package let recoveryLinks: RecoveryLinks
     private let store: any AdministrationStore
 
     /// `switches` lets this server follow a switch, and `upstreams` knows the services behind its providers.
@@ -61,6 +63,9 @@ package final class AdministrationUseCases: Sendable {
         providerPlans = ProviderPlans(store: store)
         providerSwitches = switches
         providers = ProviderOverview(store: store, switches: switches, upstreams: upstreams)
+        invitations = AccountInvitations(
+            store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
+        recoveryLinks = RecoveryLinks(store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
         self.store = store
     }
 

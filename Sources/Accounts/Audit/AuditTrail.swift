@@ -22,6 +22,12 @@ package struct AuditEntry: Sendable {
         /// An administrator has searched for accounts, or was shown fields of one unmasked.
         case accountsSearched = "accounts.searched"
         case accountRevealed = "account.revealed"
+        /// An administrator has invited a person, who has no account yet.
+        case invitationSent = "invitation.sent"
+        /// An administrator has had a link made that lets the owner into the account.
+        case recoverySent = "account.recovery-sent"
+        /// Such a link was used.
+        case accountRecovered = "account.recovered"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
         /// An admin ran the purge for one account or for all.

@@ -35,6 +35,12 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case confirmAddress
     /// A link that adds the address, with a password, to a signed-in account.
     case confirmLink
+    /// A link that creates an account for a person that an administrator has invited.
+    case invitation
+    /// A link that lets the owner into the account, by an administrator's act.
+    case recovery
+    /// Tells the owner that an administrator was shown such a link.
+    case recoveryShown
 }
 
 /// Each channel has its own queue, so that a stalled channel does not delay the others.

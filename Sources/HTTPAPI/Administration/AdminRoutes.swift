@@ -7,5 +7,5 @@ internal import ProviderKit
 struct AdminRoutes {
     let useCases: AdministrationUseCases
 
-    var endpoints: [Endpoint] { access + explanations + acts + notes + accountReading + statistics + providers }
+    var endpoints: [Endpoint] { access + explanations + acts + notes + accountReading + statistics + providers + invitations }
 }

@@ -8,6 +8,7 @@ internal import ProviderKit
 struct Operations: Sendable {
     let providers: ProviderOperations
     let passwords: PasswordOperations
+    let links: LinkOperations
     let sessions: SessionOperations
     let identities: IdentityOperations
     let accounts: AccountOperations
@@ -16,6 +17,7 @@ struct Operations: Sendable {
     init(_ useCases: UseCases, openID: OpenIDUseCases) {
         providers = ProviderOperations(useCases: useCases, openID: openID)
         passwords = PasswordOperations(useCases: useCases)
+        links = LinkOperations(useCases: useCases)
         sessions = SessionOperations(useCases: useCases)
         identities = IdentityOperations(useCases: useCases)
         accounts = AccountOperations(useCases: useCases)

@@ -15,7 +15,7 @@ struct APIRoutes {
             + redirects
             + installed.compactMap { $0 as? any ChallengeProvider.Type }.flatMap { codes($0) }
             + installed.filter { $0 is any NotifyingProvider.Type }.map { notifications($0.kind) }
-            + passwords + sessions + identities + merges + accounts
+            + passwords + links + sessions + identities + merges + accounts
     }
 
     private func direct<P: DirectProvider>(_ type: P.Type) -> Endpoint {

@@ -196,7 +196,7 @@ extension MemoryStore: PasswordStore, PasswordResetStore, PasswordAttemptStore {
     }
 
     func quarantine(
-        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject, provider: String,
+        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?, provider: String,
         application: Application.ID
     ) async throws {}
 
