@@ -47,6 +47,7 @@ struct TextComposerTests {
             MessageTopic.addressChanged, .identityLinked, .accessGiven, .qrSignIn, .deviceConnected, .appRebound,
             .newDevice,
             .identityRemoved, .accountsMerged, .mergeUndone, .accountDeleted, .accountRestored, .passwordChanged,
+            .accountExported,
         ], ["en", "fr", "de", "es"])
     func aNoticeIsOneMessageWithoutADigit(topic: MessageTopic, language: String) throws {
         for application in [String(repeating: "x", count: 60), "Route 66"] {
