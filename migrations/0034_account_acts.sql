@@ -10,7 +10,8 @@ CREATE TABLE admin_notes (
     -- Who wrote it, and why, as in the audit.
     actor          jsonb NOT NULL,
     reason         jsonb,
-    created_at     timestamptz NOT NULL DEFAULT now(),
+    -- Written while the account is locked, so that a later note is never before an earlier one.
+    created_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (application_id, id),
     FOREIGN KEY (application_id, uid) REFERENCES accounts ON DELETE CASCADE
 );

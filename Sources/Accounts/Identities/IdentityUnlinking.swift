@@ -3,7 +3,8 @@ package import ProviderKit
 
 /// Removes identities of accounts that have other identities and that the transaction has locked.
 package struct IdentityUnlinking: Sendable {
-    package typealias Store = IdentityRemovalStore & ProviderTokenStore & SessionEndStore & EventOutbox & OwnerNotices.Store
+    package typealias Store = IdentityRemovalStore & ProviderTokenStore & SessionEndStore & EventOutbox
+        & OwnerNotices.Store
 
     let store: any Store
     let application: Application

@@ -3,7 +3,9 @@ internal import Administration
 internal import Foundation
 internal import ProviderKit
 
-/// Acts on accounts. Each checks the reason and the right first, and the use case then finds and locks the account.
+/// Acts on accounts.
+///
+/// Each checks the reason and the right first; the use case then finds and locks the account.
 struct ActOperations: Sendable {
     typealias OnAccount<Body: RequestPayload, Output: Sendable> = AdminOperation<(uid: UUID, body: Act<Body>), Output>
 
@@ -111,7 +113,7 @@ struct ActOperations: Sendable {
             "accounts.erase", scope: .eraseAccounts, errors: [.accountNotFound, .wrongState, .confirmationRequired]
         ) { call, input in
             let act = try await call.act(input.body, on: input.uid)
-            try AdministrationError.require(input.body.body.confirm, toBe: "erase \(input.uid.text)")
+            try await call.require(input.body.body.confirm, toBe: "erase \(input.uid.text)", of: input.uid)
             return try await call.acts.erase(input.uid, by: act, in: call.application)
         }
     }
@@ -125,7 +127,7 @@ struct ActOperations: Sendable {
             errors: [.accountNotFound, .confirmationRequired]
         ) { call, input in
             let act = try await call.act(input.body, on: input.uid)
-            try AdministrationError.require(input.body.body.confirm, toBe: "export \(input.uid.text)")
+            try await call.require(input.body.body.confirm, toBe: "export \(input.uid.text)", of: input.uid)
             let uid = try await call.acts.beginExport(of: input.uid, by: act, in: call.application)
             return (useCases.export, uid)
         }

@@ -47,7 +47,7 @@ struct DisablingBody: RequestPayload {
         get throws {
             guard let until else { return nil }
             guard let end = Timestamp(until)?.date else {
-                throw AccountsError.invalidParameter("until", reason: "is not a time in UTC, as in 2030-01-30T08:00:00Z")
+                throw AccountsError.invalidParameter("until", reason: "is not a time as in 2030-01-30T08:00:00Z")
             }
             guard end > Date() else { throw AccountsError.invalidParameter("until", reason: "is over") }
             return end

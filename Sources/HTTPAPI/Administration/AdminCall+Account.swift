@@ -5,11 +5,26 @@ internal import ProviderKit
 
 extension AdminCall {
     /// The account as acts answer it.
-    func account(_ uid: UUID) async throws -> AccountSummary { try await services.acts.summary(of: uid, in: application) }
+    func account(_ uid: UUID) async throws -> AccountSummary {
+        try await services.acts.summary(of: uid, in: application)
+    }
 
     /// The acts, which keep the last owner of all applications.
     var acts: AccountActs {
         get throws { services.acts.keepingOwners(of: try settings.home) }
+    }
+
+    /// Checks the phrase of an act on an account.
+    ///
+    /// - Throws: `AccountsError.accountNotFound`; `AdministrationError.confirmationRequired`.
+    func require(_ confirm: String?, toBe phrase: String, of uid: UUID) async throws {
+        do {
+            try AdministrationError.require(confirm, toBe: phrase)
+        } catch {
+            // An unknown account comes before a wrong phrase.
+            _ = try await account(uid)
+            throw error
+        }
     }
 
     /// The act of this caller on the account, with the note of its reason.

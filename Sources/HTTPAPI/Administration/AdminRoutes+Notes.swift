@@ -83,8 +83,11 @@ extension RequestShape<NoteOperations.Question> {
                 throw AdministrationError.accountNotFound
             }
             let query = try request.query
+            // An empty value is none of the allowed numbers, though forms leave out empty fields.
+            let hasEmptyLimit = try FormFields.pairs(of: request.request.uri.query ?? "")
+                .contains { $0.name.hasSameBytes(as: "limit") && $0.value.isEmpty }
             let limit = query["limit"].map { Int($0) } ?? PageCursors.standardLimit
-            guard let limit, PageCursors.limits.contains(limit) else {
+            guard !hasEmptyLimit, let limit, PageCursors.limits.contains(limit) else {
                 throw AccountsError.invalidParameter("limit", reason: "is not a number from 1 to 200")
             }
             return NoteOperations.Question(uid: uid, limit: limit, cursor: query["after"])

@@ -43,7 +43,8 @@ extension Address {
         switch self {
         case .email(let address):
             // The first characters of name and domain, and the last label of the domain.
-            let parts = address.value.split(separator: "@").map { (first: $0.prefix(1), last: $0.split(separator: ".").last) }
+            let parts = address.value.split(separator: "@")
+                .map { (first: $0.prefix(1), last: $0.split(separator: ".").last) }
             guard parts.count == 2, let label = parts[1].last else { return "•••" }
             return "\(parts[0].first)•••@\(parts[1].first)•••.\(label)"
         case .phone(let number): return "\(number.range.dropLast(3))•••\(number.value.suffix(2))"

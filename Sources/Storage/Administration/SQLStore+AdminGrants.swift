@@ -110,7 +110,8 @@ extension SQLStore: AdminGrantStore {
         """)
 
     package func lockOwners(home: Application.ID) async throws -> Set<UUID> {
-        let answers = try await run([(Self.lockOwners, [.application(home)]), (Self.selectOwners, [.application(home)])])
+        let binds: [Bind] = [.application(home)]
+        let answers = try await run([(Self.lockOwners, binds), (Self.selectOwners, binds)])
         let owners = try answers[1].decoded { row in
             (uid: try row.next(UUID.self), isLive: try row.next(Bool.self))
         }

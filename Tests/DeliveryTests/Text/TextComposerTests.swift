@@ -48,6 +48,7 @@ struct TextComposerTests {
             .newDevice, .signInEnding,
             .identityRemoved, .accountsMerged, .mergeUndone, .accountDeleted, .accountRestored, .passwordChanged,
             .recoveryShown,
+            .accountExported,
         ], ["en", "fr", "de", "es"])
     func aNoticeIsOneMessageWithoutADigit(topic: MessageTopic, language: String) throws {
         for application in [String(repeating: "x", count: 60), "Route 66"] {

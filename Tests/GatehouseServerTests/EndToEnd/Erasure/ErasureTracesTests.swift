@@ -23,7 +23,9 @@ struct ErasureTracesTests {
                 let restored = try await server.backend.store.restore(
                     uid, details: [:], application: server.application().id)
                 #expect(restored != nil)
-                let receipt = try await server.acts.delete(uid, in: server.application())
+                let receipt = try await server.acts.delete(
+                    uid, by: TestServer.operations, in: server.application()
+                ).receipt
                 try await eventually("it is acknowledged") {
                     try await server.count(
                         "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL AND kind = 'account.deleted'"
