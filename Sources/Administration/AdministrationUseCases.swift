@@ -3,7 +3,11 @@ internal import ProviderKit
 
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
-    & BoundedTransactions
+    & BoundedTransactions & OperationsStore
+
+/// What the subjects of operators need from a database.
+package typealias OperationsStore = ErasureListStore & DeliveryListStore & MessageListStore & AuditListStore
+    & SigningKeyListStore & LockStore
 
 /// Runs reads of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -27,13 +31,31 @@ package struct AdministrationUseCases: Sendable {
     package let trail: any AuditTrail
     package let keys: ServiceKeys
     package let acts: AccountActs
+    package let erasures: ErasureActs
+    package let webhooks: WebhookActs
+    package let deliveries: DeliveryActs
+    package let audit: AuditReports
+    package let signingKeys: SigningKeyActs
+    package let locks: SubjectLocks
+    package let configuration: any ConfigurationInForce
     private let store: any AdministrationStore
 
-    package init(store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens) {
+    package init(
+        store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens, ports: ServerPorts
+    ) {
         limits = accounts.limits
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
         acts = AccountActs(store: store)
+        let cursors = PageCursors(opaque: opaque)
+        erasures = ErasureActs(store: store, cursors: cursors)
+        webhooks = WebhookActs(store: store, trail: store, directory: ports.webhooks)
+        deliveries = DeliveryActs(store: store, cursors: cursors)
+        audit = AuditReports(
+            store: store, trail: store, chain: ports.chain, cursors: cursors, capacity: capacity)
+        signingKeys = SigningKeyActs(store: store, changes: ports.keys)
+        locks = SubjectLocks(store: store, trail: store, opaque: opaque, limits: ports.limits)
+        configuration = ports.configuration
         self.store = store
     }
 

@@ -3,17 +3,17 @@ internal import Synchronization
 
 /// Bounds how many calls of administrators a replica runs at once, so that sign-ins never wait for them.
 package final class AdminCapacity: Sendable {
-    package static let calls = 4
+    private let calls: Int
     private let running = Mutex(0)
 
-    package init() {}
+    package init(calls: Int = 4) { self.calls = calls }
 
     /// - Throws: `AccountsError.overloaded` if as many calls as may be are running.
     package func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async throws -> Result {
         let isFree = running.withLock { count in
-            guard count < Self.calls else { return false }
+            guard count < calls else { return false }
             count += 1
             return true
         }
