@@ -3,7 +3,9 @@ internal import ProviderKit
 
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
-    & BoundedTransactions & ExplanationStore & AdminNoteStore & AccountReadingStore & AccountSearchStore & StatisticsStore & ProviderPlanStore & ProviderSwitchStore & ProviderActivityStore & ProviderModeStore
+    & BoundedTransactions & ExplanationStore & AdminNoteStore & AccountReadingStore & AccountSearchStore
+    & StatisticsStore & ProviderPlanStore & ProviderSwitchStore & ProviderActivityStore & ProviderModeStore
+    & ErasureListStore & DeliveryListStore & MessageListStore & AuditListStore & SigningKeyListStore & LockStore
 
 /// Runs reads of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -41,12 +43,20 @@ package final class AdministrationUseCases: Sendable {
     package let providers: ProviderOverview
     package let invitations: AccountInvitations
     package let recoveryLinks: RecoveryLinks
+    package let erasures: ErasureActs
+    package let webhooks: WebhookActs
+    package let deliveries: DeliveryActs
+    package let audit: AuditReports
+    package let signingKeys: SigningKeyActs
+    package let locks: SubjectLocks
+    package let configuration: any ConfigurationInForce
     private let store: any AdministrationStore
 
-    /// `switches` lets this server follow a switch, and `upstreams` knows the services behind its providers.
+    /// `switches` lets this server follow a switch, `upstreams` knows the services behind its providers, and `ports` are
+    /// the other parts of the server that administrators look at or change.
     package init(
         store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens, switches: ProviderSwitches,
-        upstreams: any UpstreamHealth
+        upstreams: any UpstreamHealth, ports: ServerPorts
     ) {
         limits = accounts.limits
         trail = store
@@ -66,6 +76,14 @@ package final class AdministrationUseCases: Sendable {
         invitations = AccountInvitations(
             store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
         recoveryLinks = RecoveryLinks(store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
+        erasures = ErasureActs(store: store, cursors: cursors)
+        webhooks = WebhookActs(store: store, trail: store, directory: ports.webhooks)
+        deliveries = DeliveryActs(store: store, cursors: cursors)
+        audit = AuditReports(
+            store: store, trail: store, chain: ports.chain, cursors: cursors, capacity: capacity)
+        signingKeys = SigningKeyActs(store: store, changes: ports.keys)
+        locks = SubjectLocks(store: store, trail: store, opaque: opaque, limits: ports.limits)
+        configuration = ports.configuration
         self.store = store
     }
 

@@ -66,7 +66,8 @@ package struct HTTPAPI: Sendable {
             let endpoints = own.map { $0.sharingLimits(of: documented + own) }
             return endpoints + [.document(of: endpoints, in: dialect)]
         }
-        let ofAdministrators = AdminRoutes(useCases: administration).endpoints
+        let limitedRoutes = Set((documented + dialects).map(\.route)).sorted()
+        let ofAdministrators = AdminRoutes(useCases: administration, limitedRoutes: limitedRoutes).endpoints
         endpoints =
             documented + dialects + ofAdministrators + [.administrationDocument(of: ofAdministrators)]
             + [.document(of: documented)] + StartRoutes(development: start).endpoints

@@ -30,6 +30,14 @@ package struct AuditEntry: Sendable {
         case accountRecovered = "account.recovered"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
+        /// An administrator has had the tokens of a signing key refused from now on.
+        case keyRetired = "key.retired"
+        /// An administrator has exported the audit of the application.
+        case auditExported = "audit.exported"
+        /// An administrator has looked for the locks of an address.
+        case limitsSearched = "limits.searched"
+        /// An administrator has sent a test event to a webhook.
+        case webhookTested = "webhook.tested"
         /// An admin ran the purge for one account or for all.
         case purgeRun = "purge.run"
     }

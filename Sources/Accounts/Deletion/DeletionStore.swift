@@ -3,7 +3,7 @@ package import ProviderKit
 
 /// The status of a deletion, for the holder of its receipt.
 package struct ErasureStatus: Sendable {
-    package enum Phase: String, Sendable { case scheduled, restored, erased }
+    package enum Phase: String, Sendable, CaseIterable { case scheduled, restored, erased }
 
     package let phase: Phase
     package let requestedAt, purgeAfter: Date

@@ -38,6 +38,8 @@ struct RunningServer {
     let ports: any ProviderPortsSource
     let waiters = HandoffWaiters()
     let introspections: IntrospectionCounts
+    /// What administrators see of the configuration.
+    let live: LiveConfiguration
     let api: HTTPAPI
 
     /// If `inbox` is set, it keeps messages instead of sending them.
@@ -98,12 +100,16 @@ struct RunningServer {
             logger: backend.logger)
         try await backend.replayLedgers(of: scopes.value)
         ports.report(to: backend.logger)
+        live = LiveConfiguration(configuration)
+        let ofAdministrators = ServerPorts(
+            webhooks: WebhookPosting(current: backend.webhooks, http: backend.posting), keys: backend.keys,
+            chain: backend.audit, limits: limits, configuration: live)
         let workers = (worker, webhookWorker, revocationWorker, logoutWorker)
         api = HTTPAPI(
             useCases: useCases, openID: openID,
             administration: AdministrationUseCases(
                 store: backend.store, accounts: useCases, opaque: backend.opaque, switches: switches.useCase,
-                upstreams: PortsHealth(ports: ports)),
+                upstreams: PortsHealth(ports: ports), ports: ofAdministrators),
             keys: backend.keys, installed: installed.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(

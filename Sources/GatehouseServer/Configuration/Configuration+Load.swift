@@ -50,6 +50,7 @@ extension Configuration {
         configuration.fingerprints = fingerprints(of: document, files: reader.files)
         configuration.sources = reader.files.map(\.source)
         configuration.warnings = reader.warnings
+        configuration.values = ConfigurationListing(of: root, in: document, reader: reader).values
         if let running { configuration.keepUnreloadable(of: running) }
         return configuration
     }

@@ -6,6 +6,8 @@ internal import ProviderKit
 /// The admin API: every operation at its method and path.
 struct AdminRoutes {
     let useCases: AdministrationUseCases
+    /// The routes of clients, whose calls the limit `general` counts one by one.
+    let limitedRoutes: [String]
 
-    var endpoints: [Endpoint] { access + explanations + acts + notes + accountReading + statistics + providers + invitations }
+    var endpoints: [Endpoint] { access + explanations + acts + notes + accountReading + statistics + providers + invitations + operations }
 }

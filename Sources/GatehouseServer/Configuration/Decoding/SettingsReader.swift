@@ -14,6 +14,11 @@ final class SettingsReader {
     /// Whether software statements are not read, because the command that runs is to make one.
     let ignoresStatements: Bool
 
+    /// The paths of values that are never shown: secrets, and contents of files.
+    private(set) var hidden: Set<String> = []
+    /// The paths of values whose text names environment variables.
+    private(set) var expanded: Set<String> = []
+
     private let file: String
     private let directory: String
     private let expansion: EnvironmentExpansion
@@ -109,6 +114,7 @@ final class SettingsReader {
 
     /// The text with its environment variables replaced by their values.
     func expand(_ text: String, at place: Place) -> String? {
+        if text.contains("${") { expanded.insert(place.path) }
         do {
             return try expansion.expand(text)
         } catch {
@@ -145,6 +151,7 @@ final class SettingsReader {
         _ path: String, at place: Place, _ read: (String) throws(BoundedFile.Failure) -> String
     ) -> String? {
         let source = Configuration.Source(path: absolute(path))
+        hide(place)
         do {
             let content = try read(source.path)
             let section = Configuration.Section(key: String(place.path.prefix { $0 != "." && $0 != "[" }))
@@ -155,6 +162,9 @@ final class SettingsReader {
             return nil
         }
     }
+
+    /// Keeps the value at a place from being shown to administrators.
+    func hide(_ place: Place) { hidden.insert(place.path) }
 
     func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
 
