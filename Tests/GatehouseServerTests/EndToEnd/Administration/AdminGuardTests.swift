@@ -178,7 +178,7 @@ struct AdminGuardTests {
     }
 
     @Test func `beyond four calls at once, a call is refused with 503`() async throws {
-        let capacity = AdminCapacity()
+        let capacity = AdminCapacity(patience: .zero)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let (started, start) = AsyncStream.makeStream(of: Void.self)
             for _ in 0..<AdminCapacity.calls {
