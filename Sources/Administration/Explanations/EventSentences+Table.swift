@@ -17,6 +17,12 @@ extension EventSentences {
                 ])),
         "account.disabled": Entry("An administrator disabled the account."),
         "account.enabled": Entry("An administrator enabled the account."),
+        "account.profile-changed": Entry("An administrator changed the account's name or metadata."),
+        "account.note-added": Entry("An administrator wrote a note about the account."),
+        "account.revealed": Entry("An administrator looked at fields of the account that are masked otherwise."),
+        "account.recovery-sent": Entry("An administrator sent a recovery link."),
+        "account.recovered": Entry("The person used a recovery link."),
+        "invitation.used": Entry("The account was opened by an invitation."),
         "account.access-changed": Entry("An administrator changed the account's roles or claims."),
         "account.deleted": Entry(
             "The deletion of the account was scheduled.",
@@ -120,8 +126,10 @@ extension EventSentences {
                     .parentEnded: "A session was ended together with the browser's session.",
                     .instanceDeleted: "A session was ended, because the installation of the app was removed.",
                     .accessChanged: "A session was ended, because an administrator changed roles or claims.",
+                    .administrator: "A session was ended by an administrator.",
                     .rebound: "A session was ended, because another person signed in on the installation of the app.",
                 ] as [SessionEnd: String])),
+        "sessions.ended": Entry("An administrator ended sessions of the account."),
         "session.refresh-reused": Entry(
             "A refresh token was presented a second time, which may mean that it was stolen."),
         "session.elevated": Entry("The PIN was entered, which unlocked a session for some time."),
@@ -134,6 +142,7 @@ extension EventSentences {
 
     static let secrets: [String: Entry] = [
         "password.set": Entry("A password was set."),
+        "password.removed": Entry("A password was removed."),
         "password.change-required": Entry("An administrator required a new password."),
         "pin.set": Entry("A PIN was set."),
         "pin.changed": Entry("The PIN was changed."),
@@ -161,6 +170,20 @@ extension EventSentences {
         "service-key.rotated": Entry("The secret of a service key was replaced."),
         "service-key.revoked": Entry("A service key was revoked."),
         "keys.rotated": Entry("An administrator rotated the signing keys."),
+        "key.retired": Entry("An administrator retired a signing key."),
+        "accounts.searched": Entry("An administrator searched for accounts."),
+        "invitation.sent": Entry("An administrator sent an invitation."),
+        "limits.searched": Entry("An administrator looked at the locks of an address."),
+        "limits.lifted": Entry("An administrator lifted the locks of an address."),
+        "audit.exported": Entry("An administrator exported the audit."),
+        "webhook.tested": Entry("An administrator tested a webhook."),
+        "webhook.replayed": Entry("An administrator had events sent to a webhook again."),
+        "delivery.retried": Entry("An administrator had the delivery of an event tried again."),
+        "message.retried": Entry("An administrator had the delivery of a message tried again."),
+        "erasure.retried": Entry("An administrator had the processors of an erasure asked again."),
+        "provider.switched": Entry("An administrator switched a provider."),
+        "provider.switch-ended": Entry("The switch of a provider ended."),
+        "provider.mode-changed": Entry("The configuration changed the mode of a provider."),
     ]
 
     /// The sentences by the raw values of their cases.

@@ -5,6 +5,7 @@ internal import ProviderKit
 /// Makes links that let owners back into their accounts.
 package struct RecoveryLinks: Sendable {
     package typealias Store = RecoveryStore & ProofStore & MessageOutbox & AuditTrail & AccountLocks & AliasStore
+        & AdminNoteStore
         & IdentityStore & OwnerContactStore
 
     /// How the owner gets the link.
@@ -65,6 +66,7 @@ package struct RecoveryLinks: Sendable {
             let details = act.details.merging(["deliver": .string(delivery.rawValue)]) { $1 }
             try await store.record(
                 AuditEntry(.recoverySent, of: uid, details: details), application: application.id)
+            try await store.keepNote(of: act, about: uid, application: application.id)
             return Link(expiresAt: expiry, shown: delivery == .show ? url : nil)
         }
     }

@@ -8,6 +8,7 @@ internal import ProviderKit
 /// there is none.
 package struct AccountReading: Sendable {
     package typealias Store = AccountReadingStore & AliasStore & IdentityStore & SessionStore & MergeUndoStore
+        & AdminNoteStore
         & AuditTrail & BoundedTransactions
 
     private let store: any Store
@@ -85,6 +86,7 @@ package struct AccountReading: Sendable {
             details["fields"] = .array(fields.map(\.rawValue).sorted().map { .string($0) })
             try await store.record(
                 AuditEntry(.accountRevealed, of: user.uid, details: details), application: application.id)
+            try await store.keepNote(of: act, about: user.uid, application: application.id)
             var revealed = RevealedAccount(fields: fields, user: user)
             if fields.contains(.identities) {
                 revealed.identities = try await store.identities(of: user.uid, in: application, isMasked: false)

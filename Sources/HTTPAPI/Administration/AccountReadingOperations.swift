@@ -40,7 +40,7 @@ struct AccountReadingOperations {
             let fields = Set(input.body.body.fields)
             guard !fields.isEmpty else { throw AccountsError.missingParameter("fields") }
             let account = try await useCases.reading.reveal(
-                fields, of: input.uid, by: call.act(because: input.body.checkedReason), in: call.application)
+                fields, of: input.uid, by: call.act(input.body), in: call.application)
             return RevealedFields(account: account, sessions: account.sessions.map(call.entry))
         }
     }

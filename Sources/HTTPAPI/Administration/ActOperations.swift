@@ -9,7 +9,7 @@ internal import ProviderKit
 struct ActOperations: Sendable {
     typealias OnAccount<Body: RequestPayload, Output: Sendable> = AdminOperation<(uid: UUID, body: Act<Body>), Output>
 
-    var update: OnAccount<ProfileBody, AccountSummary> {
+    var update: OnAccount<ProfileBody, MaskedAccountDetail> {
         AdminOperation("accounts.update", scope: .writeAccounts, errors: [.accountNotFound]) { call, input in
             let (act, body) = (try await call.act(input.body, on: input.uid), input.body.body)
             try await call.acts.updateProfile(
@@ -18,7 +18,7 @@ struct ActOperations: Sendable {
         }
     }
 
-    var setAccess: OnAccount<AccessBody, AccountSummary> {
+    var setAccess: OnAccount<AccessBody, MaskedAccountDetail> {
         AdminOperation("accounts.setAccess", scope: .accessOfAccounts, errors: [.accountNotFound]) { call, input in
             let change = try input.body.body.change
             let act = try await call.act(input.body, on: input.uid)
@@ -27,7 +27,7 @@ struct ActOperations: Sendable {
         }
     }
 
-    var disable: OnAccount<DisablingBody, AccountSummary> {
+    var disable: OnAccount<DisablingBody, MaskedAccountDetail> {
         AdminOperation(
             "accounts.disable", scope: .writeAccounts, errors: [.accountNotFound, .lastOwner]
         ) { call, input in
@@ -38,7 +38,7 @@ struct ActOperations: Sendable {
         }
     }
 
-    var enable: OnAccount<NoFields, AccountSummary> {
+    var enable: OnAccount<NoFields, MaskedAccountDetail> {
         AdminOperation("accounts.enable", scope: .writeAccounts, errors: [.accountNotFound]) { call, input in
             let act = try await call.act(input.body, on: input.uid)
             try await call.acts.setDisabled(false, uid: input.uid, by: act, in: call.application)
@@ -66,7 +66,7 @@ struct ActOperations: Sendable {
         }
     }
 
-    var unlink: AdminOperation<(uid: UUID, id: UUID, body: Act<NoFields>), AccountSummary> {
+    var unlink: AdminOperation<(uid: UUID, id: UUID, body: Act<NoFields>), MaskedAccountDetail> {
         AdminOperation(
             "accounts.unlink", scope: .writeAccounts,
             errors: [.accountNotFound, .identityNotFound, .lastUsableIdentity]
@@ -98,7 +98,7 @@ struct ActOperations: Sendable {
         }
     }
 
-    var restore: OnAccount<NoFields, AccountSummary> {
+    var restore: OnAccount<NoFields, MaskedAccountDetail> {
         AdminOperation(
             "accounts.restore", scope: .writeAccounts, errors: [.accountNotFound, .wrongState]
         ) { call, input in

@@ -1,12 +1,12 @@
 internal import Accounts
-package import Administration
+internal import Administration
 internal import Foundation
 internal import ProviderKit
 
 extension AdminCall {
     /// The account as acts answer it.
-    func account(_ uid: UUID) async throws -> AccountSummary {
-        try await services.acts.summary(of: uid, in: application)
+    func account(_ uid: UUID) async throws -> MaskedAccountDetail {
+        try await services.reading.detail(of: uid, in: application)
     }
 
     /// The acts, which keep the last owner of all applications.
@@ -31,24 +31,13 @@ extension AdminCall {
     ///
     /// - Throws: `AccountsError.invalidParameter`; `AdministrationError.forbidden` for an administrator's account.
     func act<Body>(_ input: Act<Body>, on uid: UUID) async throws -> AdministrativeAct {
-        let act = AdministrativeAct(by: administrator.actor, because: try input.checkedReason, note: input.note)
+        let act = try act(input)
         try await requireRight(toActOn: uid)
         return act
     }
-}
 
-extension AccountSummary: ResponsePayload {
-    package static let fields = ResponseFields<Self>("AccountSummary") {
-        Field("uid", \.uid)
-        Field("status", as: .enumeration(Status.allCases.map(\.rawValue)), \.status.rawValue)
-        Field("createdAt", \.createdAt)
-        Field("updatedAt", \.updatedAt)
-        Field("roles", \.access.roles)
-        Field("claims") { JSONValue.object($0.access.claims) }
-        Field("disabledAt", orNull: \.disabledAt)
-        Field("disabledUntil", orNull: \.disabledUntil)
-        Field("deletedAt", orNull: \.deletedAt)
-        Field("purgeAfter", orNull: \.purgeAfter)
-        Field("receipt", orNull: \.receipt)
+    /// The act of this caller with the note of its reason.
+    func act<Body>(_ input: Act<Body>) throws -> AdministrativeAct {
+        AdministrativeAct(by: administrator.actor, because: try input.checkedReason, note: input.note)
     }
 }

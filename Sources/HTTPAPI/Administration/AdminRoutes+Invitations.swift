@@ -42,12 +42,12 @@ struct InvitationOperations {
         ) { call, input in
             let body = input.body.body
             if body.deliver == .show { try call.administrator.require(.recoverAccounts) }
-            let reason = try input.body.checkedReason
+            let act = try await call.act(input.body, on: input.uid)
             if body.deliver == .show {
                 try AdministrationError.require(body.confirm, toBe: "recover \(input.uid.text)")
             }
             return try await useCases.recoveryLinks.make(
-                body.deliver, for: input.uid, by: call.act(because: reason), in: call.application)
+                body.deliver, for: input.uid, by: act, in: call.application)
         }
     }
 }

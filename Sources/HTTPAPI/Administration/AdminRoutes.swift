@@ -9,5 +9,7 @@ struct AdminRoutes {
     /// The routes of clients, whose calls the limit `general` counts one by one.
     let limitedRoutes: [String]
 
-    var endpoints: [Endpoint] { access + explanations + acts + notes + accountReading + statistics + providers + invitations + operations }
+    var endpoints: [Endpoint] {
+        access + accountReading + acts + notes + invitations + explanations + providers + operations + statistics
+    }
 }

@@ -52,7 +52,8 @@ struct DeliveryListTests {
             isHanging.isOn ? .hang : .status(500)
         } _: { sink in
             let hooks = "[\(sink.entry("account.created"))]"
-            try await TestServer.with(others: TestServer.photos, webhooks: hooks, admin: OperatorClient.admin) { server in
+            try await TestServer.with(others: TestServer.photos, webhooks: hooks, admin: OperatorClient.admin) {
+                server in
                 let (api, admin) = (APIClient(server), try await OperatorClient.of(server))
                 let photos = try await OperatorClient.of(server, application: "photos")
                 let guest = try await api.guest()

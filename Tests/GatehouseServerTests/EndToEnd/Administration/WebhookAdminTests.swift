@@ -61,7 +61,8 @@ struct WebhookAdminTests {
     @Test func `a private address is not reached where that is not allowed`() async throws {
         try await WebhookSink.with { sink in
             let hooks = "[\(sink.entry("account.erased"))]"
-            try await TestServer.with(webhooks: hooks, network: "allowPrivateHosts: false", admin: OperatorClient.admin) {
+            try await TestServer.with(webhooks: hooks, network: "allowPrivateHosts: false", admin: OperatorClient.admin)
+            {
                 server in
                 let answer = try await OperatorClient.of(server).act("/webhooks/127.0.0.1/test")
                 #expect(answer.status == 200 && answer["delivered"] == false, "\(answer.text)")
@@ -103,7 +104,8 @@ struct WebhookAdminTests {
     @Test func `wrong ranges and types are refused, and events of other applications are left alone`() async throws {
         try await WebhookSink.with { sink in
             let hooks = "[\(sink.entry("account.created"))]"
-            try await TestServer.with(others: TestServer.photos, webhooks: hooks, admin: OperatorClient.admin) { server in
+            try await TestServer.with(others: TestServer.photos, webhooks: hooks, admin: OperatorClient.admin) {
+                server in
                 _ = try await APIClient(server).guest()
                 try await eventually("it is acknowledged") {
                     try await server.count(
