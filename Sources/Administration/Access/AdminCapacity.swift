@@ -3,17 +3,18 @@ internal import Synchronization
 
 /// Bounds how many calls of administrators a replica runs at once, so that sign-ins never wait for them.
 package final class AdminCapacity: Sendable {
-    private let calls: Int
+    package static let calls = 4
+    private let places: Int
     private let running = Mutex(0)
 
-    package init(calls: Int = 4) { self.calls = calls }
+    package init(places: Int = AdminCapacity.calls) { self.places = places }
 
     /// - Throws: `AccountsError.overloaded` if `calls` are running already.
     package func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async throws -> Result {
         let isFree = running.withLock { count in
-            guard count < calls else { return false }
+            guard count < places else { return false }
             count += 1
             return true
         }
