@@ -21,8 +21,8 @@ CREATE INDEX outbox_pending ON outbox (application_id, id) WHERE sent_at IS NULL
 CREATE INDEX outbox_failed_of_application ON outbox (application_id, id) WHERE failed_at IS NOT NULL;
 
 -- The audit by its filters; only what administrators do has an actor.
-CREATE INDEX audit_events_by_event ON audit_events (application_id, event, at);
-CREATE INDEX audit_events_by_actor ON audit_events (application_id, (details->'actor'), at)
+CREATE INDEX audit_events_by_event ON audit_events (application_id, event, at, id);
+CREATE INDEX audit_events_by_actor ON audit_events (application_id, (details->'actor'), at, id)
     WHERE (details->'actor') IS NOT NULL;
 
 -- The account that an event of the audit names by its pseudonym.

@@ -5,13 +5,13 @@ internal import Synchronization
 package final class AdminCapacity: Sendable {
     package static let calls = 4
     private static let pause: Duration = .milliseconds(20)
-    private let calls: Int
+    private let places: Int
     private let patience: Duration
     private let running = Mutex(0)
 
     /// A further call waits for `patience`, and is then refused.
-    package init(calls: Int = AdminCapacity.calls, patience: Duration = .seconds(5)) {
-        (self.calls, self.patience) = (calls, patience)
+    package init(places: Int = AdminCapacity.calls, patience: Duration = .seconds(5)) {
+        (self.places, self.patience) = (places, patience)
     }
 
     /// - Throws: `AccountsError.overloaded` if `calls` are running already.
@@ -31,7 +31,7 @@ package final class AdminCapacity: Sendable {
 
     private func takePlace() -> Bool {
         running.withLock { count in
-            guard count < calls else { return false }
+            guard count < places else { return false }
             count += 1
             return true
         }

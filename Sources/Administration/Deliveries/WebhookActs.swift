@@ -10,7 +10,7 @@ package struct WebhookActs: Sendable {
     let trail: any AuditTrail
     let directory: any WebhookDirectory
     /// Fewer than the calls that a replica runs at once, because a webhook may take long to answer.
-    private let tests = AdminCapacity(calls: 2)
+    private let tests = AdminCapacity(places: 2)
 
     /// The most events that one call posts again.
     package static let mostReplayed = 10_000

@@ -1,5 +1,6 @@
 internal import Administration
 internal import Foundation
+internal import Hummingbird
 internal import ProviderKit
 
 /// The query of a list of the admin API.
@@ -7,9 +8,13 @@ struct AdminQuery: Sendable {
     private let fields: FormFields
     let page: RequestedPage
 
-    /// - Throws: 400 for a `limit` out of range.
-    fileprivate init(_ fields: FormFields) throws {
-        self.fields = fields
+    /// - Throws: 400 for a `limit` out of range, for an empty value, and for U+0000, which no text in the database has.
+    fileprivate init(_ request: IncomingRequest, of parameters: [OperationDescription.Parameter]) throws {
+        fields = try request.query
+        for (name, value) in try FormFields.pairs(of: request.request.uri.query ?? "")
+        where parameters.contains(where: { $0.name.hasSameBytes(as: name) }) {
+            guard !value.isEmpty, !value.utf8.contains(0) else { throw Self.invalid(name, "is empty or has U+0000") }
+        }
         let limit = fields["limit"].map { Int($0) } ?? PageCursors.standardLimit
         guard let limit, PageCursors.limits.contains(limit) else { throw Self.invalid("limit", "is 1 to 200") }
         page = RequestedPage(limit: limit, after: fields["after"])
@@ -52,12 +57,16 @@ extension RequestShape<AdminQuery> {
             .init("limit", help: "1 to 200 items; 50 if absent.", schema: JSONSchema(.integer)),
             .init("after", help: "The cursor `next` of the part before."),
         ]
-        return Self(taken: TakenRequest(parameters: filter + parameters)) { try AdminQuery($0.query) }
+        return .parameters(filter + parameters)
     }
 
     /// Reads a query without a page.
     static func query(_ parameters: OperationDescription.Parameter...) -> Self {
-        Self(taken: TakenRequest(parameters: parameters)) { try AdminQuery($0.query) }
+        .parameters(parameters)
+    }
+
+    private static func parameters(_ parameters: [OperationDescription.Parameter]) -> Self {
+        Self(taken: TakenRequest(parameters: parameters)) { try AdminQuery($0, of: parameters) }
     }
 }
 

@@ -51,6 +51,7 @@ enum ExportedTables {
         "provider_tokens": ["sealed": "secrets"],
         "token_revocations": [
             "uid": owner, "sealed": "secrets", "id": work, "due_at": work, "leased_until": work,
+            "requeued_at": work,
             "is_of_erasure": "of an account that is gone",
         ],
         "sessions": [
@@ -101,7 +102,7 @@ enum ExportedTables {
         ],
         "outbox": [
             "uid": owner, "sealed": "one-time secrets", "recipient": "a mark under a key of the server's",
-            "due_at": work, "counted_at": work,
+            "due_at": work, "counted_at": work, "leased_until": work, "requeued_at": work,
         ],
         "audit_events": [
             "account": "the pseudonym", "batch": "its place in the chain", "session_id": "as session",

@@ -105,8 +105,11 @@ struct ErasureListTests {
                 expectError(try await admin.get(wrong), 400, "INVALID_PARAMETER")
             }
             expectError(try await photos.get("/erasures?after=\(cursor)"), 400, "INVALID_PARAMETER")
-            for limit in ["0", "201", "x"] {
+            for limit in ["0", "201", "x", ""] {
                 expectError(try await admin.get("/erasures?limit=\(limit)"), 400, "INVALID_PARAMETER")
+            }
+            for wrong in ["/audit?event=%00", "/audit?actor=a%00b", "/audit?account=", "/messages?state="] {
+                expectError(try await admin.get(wrong), 400, "INVALID_PARAMETER", wrong)
             }
         }
     }
