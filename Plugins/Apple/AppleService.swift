@@ -39,6 +39,7 @@ struct AppleService {
         var form = ["grant_type": "authorization_code", "code": code]
         form["redirect_uri"] = redirectURI
         let answer = try await post(form, to: "/auth/token", clientID: clientID)
+        answer.finding.map(ports.findings.note)
         if (400...499).contains(answer.status), answer.status != 429 { return nil }
         guard answer.isSuccess, let tokens = answer.json else { throw ProviderError.unavailable }
         return tokens
@@ -54,9 +55,15 @@ struct AppleService {
     }
 
     private func post(_ form: [String: String], to path: String, clientID: String) async throws -> FetchResponse {
-        guard let secret = try? clientSecret(for: clientID) else { throw ProviderError.unavailable }
+        guard let request = request(form, to: path, clientID: clientID) else { throw ProviderError.unavailable }
+        return try await ports.http.fetch(request)
+    }
+
+    /// `nil` without a key.
+    func request(_ form: [String: String], to path: String, clientID: String) -> FetchRequest? {
+        guard let secret = try? clientSecret(for: clientID) else { return nil }
         let credentials = ["client_id": clientID, "client_secret": secret]
-        return try await ports.http.fetch(.post(baseURL + path, form: form.merging(credentials) { $1 }))
+        return .post(baseURL + path, form: form.merging(credentials) { $1 })
     }
 
     /// Apple's client secret: a token that the team's key signs, valid for five minutes; `nil` without a key.
@@ -68,5 +75,15 @@ struct AppleService {
             "sub": .string(clientID),
         ]
         return try ports.signer.sign(claims, key: key.pem, keyID: key.id)
+    }
+}
+
+extension FetchResponse {
+    /// The error code of Apple's token endpoint.
+    var tokenError: String? { json?["error"].string }
+
+    /// What is wrong with the client, according to the error code.
+    fileprivate var finding: ProviderFinding? {
+        ["invalid_client", "unauthorized_client"].containsBytes(of: tokenError ?? "") ? .clientRefused : nil
     }
 }

@@ -23,11 +23,11 @@ public struct CustomTokenProvider: DirectProvider {
     /// `POST /auth/custom`.
     public static let route = "custom"
 
-    private let rules: TokenRules
+    let rules: TokenRules
     private let claims: ClaimMap
     private let exposedClaims: [String]
     private let trustsEmail: Bool
-    private let tokens: any TokenVerifying
+    let tokens: any TokenVerifying
 
     /// Creates the provider.
     /// - Throws: `SettingsError` unless exactly one source of keys is set and readable, and for symmetric algorithms.

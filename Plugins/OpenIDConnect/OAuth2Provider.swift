@@ -13,8 +13,8 @@ public struct OAuth2Provider: RedirectProvider {
     /// The person signs in on the service's pages.
     public static let flow = ProviderFlow.redirect
 
-    private let settings: Settings
-    private let client: OAuthClient
+    let settings: Settings
+    let client: OAuthClient
     private let parameters: AuthorizationParameters
     private let evidence: EvidenceReader
     private let http: any HTTPFetching
@@ -25,7 +25,7 @@ public struct OAuth2Provider: RedirectProvider {
         guard !settings.clientID.isEmpty else { throw SettingsError(setting: "clientID", reason: "is empty") }
         self.settings = settings
         http = context.ports.http
-        client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, http: http)
+        client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, ports: context.ports)
         parameters = try AuthorizationParameters(
             fixed: settings.authorizationParameters, forwarded: settings.forward)
         evidence = EvidenceReader(
@@ -70,9 +70,9 @@ public struct OAuth2Provider: RedirectProvider {
 
     /// Whether the configuration maps `email` to `null`.
     private var isEmailOff: Bool { settings.claims["email"] == .some(nil) }
-    private var usesProofKey: Bool { settings.pkce ?? true }
+    var usesProofKey: Bool { settings.pkce ?? true }
 
-    private var authentication: ClientAuthentication {
+    var authentication: ClientAuthentication {
         settings.clientAuthentication.flatMap { ClientAuthentication(rawValue: $0) } ?? .basic
     }
 

@@ -3,10 +3,13 @@ internal import ProviderKit
 
 extension OpenIDConnectProvider {
     /// Verifies a token of this issuer, and requires that its domain and tenant are allowed.
-    func verified(_ idToken: String, for clients: [String], at issuer: IssuerDocument) async throws -> TokenClaims {
-        let rules = TokenRules(
+    func verified(
+        _ idToken: String, for clients: [String], at issuer: IssuerDocument, isFromService: Bool = false
+    ) async throws -> TokenClaims {
+        var rules = TokenRules(
             keys: .published(url: issuer.keysURL), algorithms: issuer.algorithms,
             issuers: [issuer.issuer] + traits.aliases, audiences: clients)
+        rules.isFromService = isFromService
         let token = try await ports.tokens.verify(idToken, by: rules)
         guard token.subject != nil, isAllowed(token["hd"], by: settings.hostedDomains),
             isAllowed(token["tid"], by: settings.tenants)

@@ -8,7 +8,12 @@ extension OpenIDConnectProvider {
         let issuer = try await discovery.document()
         let clients = [client.id] + (settings.audiences ?? [])
         let token = try await verified(presented.idToken, for: clients, at: issuer)
-        try nonce.check(claim: token["nonce"], presented: presented.nonce)
+        do {
+            try nonce.check(claim: token["nonce"], presented: presented.nonce)
+        } catch {
+            ports.findings.note(.nonceMismatch)
+            throw error
+        }
         // `azp` of a token with one audience may be the app that requested it, as with Google on Android. `at_hash` is not
         // checked, because SDKs renew access tokens separately.
         guard token.audiences.count < 2 || token.isForParty(in: clients) else { throw ProviderError.refused }

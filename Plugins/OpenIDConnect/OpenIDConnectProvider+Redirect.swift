@@ -23,29 +23,41 @@ extension OpenIDConnectProvider {
     /// token without a nonce; then only the state and the proof key bind the token to the flow.
     public func complete(_ callback: RedirectCallback, of flow: RedirectFlow) async throws -> VerifiedIdentity {
         let issuer = try await discovery.document()
-        guard issuer.isNamed(in: callback, aliases: traits.aliases), let code = callback["code"], !code.isEmpty else {
-            throw ProviderError.refused
-        }
+        guard issuer.isNamed(in: callback, aliases: traits.aliases) else { throw refusal(.issuerMismatch) }
+        guard let code = callback["code"], !code.isEmpty else { throw ProviderError.refused }
         let answer = try await client.exchange(
             code, of: flow, at: issuer.tokenEndpoint, by: authentication(at: issuer), proofKey: traits.usesProofKey)
         guard let idToken = answer.idToken else {
             // Without an access token the response is treated as an outage, without only the ID token as a refusal.
-            throw answer.accessToken == nil ? ProviderError.unavailable : .refused
+            guard answer.accessToken == nil else { throw refusal(.scopeMissing) }
+            ports.findings.note(.upstreamUnusable)
+            throw ProviderError.unavailable
         }
-        let token = try await verified(idToken, for: [client.id], at: issuer)
+        let token = try await verified(idToken, for: [client.id], at: issuer, isFromService: true)
         let rule = nonce == .off && token["nonce"].isNull ? NonceRule.off : .required
-        try rule.check(claim: token["nonce"], presented: flow.nonce)
-        guard token.isForParty(in: [client.id]), token.matches(accessToken: answer.accessToken) else {
-            throw ProviderError.refused
+        do {
+            try rule.check(claim: token["nonce"], presented: flow.nonce)
+        } catch {
+            throw refusal(.nonceMismatch)
         }
+        guard token.isForParty(in: [client.id]) else { throw refusal(.audienceMismatch) }
+        guard token.matches(accessToken: answer.accessToken) else { throw refusal(.signatureInvalid) }
 
         var documents = [token.document]
         if evidence.isIncomplete(documents), let accessToken = answer.accessToken {
-            documents += [try await userInfo(of: token, with: accessToken, at: issuer)].compactMap(\.self)
+            let userInfo = try await userInfo(of: token, with: accessToken, at: issuer)
+            if userInfo == nil, issuer.userInfoEndpoint != nil { ports.findings.note(.scopeMissing) }
+            documents += [userInfo].compactMap(\.self)
         }
         var identity = try identity(of: token, by: documents)
         identity.tokens = answer.kept(for: issuer.revocationEndpoint)
         return identity
+    }
+
+    /// Notes why the response of the issuer is refused.
+    private func refusal(_ finding: ProviderFinding) -> ProviderError {
+        ports.findings.note(finding)
+        return .refused
     }
 
     private var scope: String {

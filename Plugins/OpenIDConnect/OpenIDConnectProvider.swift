@@ -33,7 +33,7 @@ public struct OpenIDConnectProvider: RedirectProvider, NativeTokenProvider, Revo
         let issuer = try settings.checkedIssuer()
         (self.settings, self.traits) = (settings, traits)
         ports = context.ports
-        client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, http: ports.http)
+        client = OAuthClient(id: settings.clientID, secret: settings.clientSecret, ports: ports)
         parameters = try AuthorizationParameters(
             fixed: settings.authorizationParameters, forwarded: settings.forward)
         discovery = Discovery(issuer: issuer, accepted: traits.issuers(of: issuer), ports: ports)

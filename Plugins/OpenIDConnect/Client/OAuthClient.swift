@@ -7,6 +7,11 @@ struct OAuthClient: Sendable {
     /// The client secret; `nil` for a public client.
     let secret: String?
     let http: any HTTPFetching
+    let findings: any FindingNoting
+
+    init(id: String, secret: String?, ports: ProviderPorts) {
+        (self.id, self.secret, http, findings) = (id, secret, ports.http, ports.findings)
+    }
 
     /// Exchanges a code (RFC 6749, 4.1.3; RFC 7636, 4.5).
     /// - Throws: `ProviderError`.
@@ -17,6 +22,7 @@ struct OAuthClient: Sendable {
         var form = ["grant_type": "authorization_code", "code": code, "redirect_uri": flow.callbackURL]
         if proofKey { form["code_verifier"] = flow.codeVerifier }
         let response = try await http.fetch(request(form, to: endpoint, by: authentication))
+        TokenRefusal(response).finding.map(findings.note)
         return try TokenResponse(response.document())
     }
 
@@ -33,7 +39,7 @@ struct OAuthClient: Sendable {
         }
     }
 
-    private func request(
+    func request(
         _ form: [String: String], to endpoint: String, by authentication: ClientAuthentication
     ) -> FetchRequest {
         guard let secret else {

@@ -6,8 +6,9 @@ internal import ProviderKit
 /// The document is cached for an hour, or as long as the issuer states, up to a day. While the issuer is down, the old
 /// document remains in use. Concurrent callers share a request; a failed one is not repeated within two seconds.
 actor Discovery {
-    private let url: String
-    private let accepted: [String]
+    nonisolated let url: String
+    /// The issuers that the document may name.
+    nonisolated let accepted: [String]
     private let ports: ProviderPorts
     private var kept: (document: IssuerDocument, until: Date)?
     private var retryAt = Date.distantPast
@@ -39,13 +40,26 @@ actor Discovery {
         defer { reading = nil }
         do {
             let response = try await ports.http.fetch(.get(url))
-            guard response.isSuccess, let json = response.json else { throw ProviderError.unavailable }
-            let document = try IssuerDocument(json, from: accepted)
+            guard response.isSuccess, let json = response.json else {
+                if response.status < 500 { ports.findings.note(.upstreamUnusable) }
+                throw ProviderError.unavailable
+            }
+            let document = try document(json)
             let lifetime = response.lifetime(in: 3600...86_400, standard: 3600)
             kept = (document, ports.now().addingTimeInterval(TimeInterval(lifetime.components.seconds)))
             return document
         } catch {
             retryAt = ports.now().addingTimeInterval(2)
+            throw error
+        }
+    }
+
+    private func document(_ json: JSONValue) throws -> IssuerDocument {
+        do {
+            return try IssuerDocument(json, from: accepted)
+        } catch {
+            let isOther = json["issuer"].string.map { !accepted.containsBytes(of: $0) } ?? false
+            ports.findings.note(isOther ? .issuerMismatch : .upstreamUnusable)
             throw error
         }
     }

@@ -57,3 +57,7 @@ extension ReadyProvider: NativeTokenProvider where Service.Preset.Base: NativeTo
 extension ReadyProvider: RevokingProvider where Service.Preset.Base: RevokingProvider {
     func revoke(_ tokens: ProviderTokens) async throws { try await base.revoke(tokens) }
 }
+
+extension ReadyProvider: DiagnosableProvider where Service.Preset.Base: DiagnosableProvider {
+    func checks(with tools: DiagnosticTools) -> [ProviderCheck] { base.checks(with: tools) }
+}

@@ -29,6 +29,14 @@ package protocol MessageTransport: Sendable {
     /// On cancellation it returns without waiting. The same mail may be sent again, with the same `id`.
     /// - Throws: `DeliveryError` or `CancellationError`; any other error counts as transient.
     func send(_ mail: Mail) async throws
+
+    /// Connects to the next hop and signs in to it, without sending a mail.
+    func probe() async -> MailRelayState
+}
+
+extension MessageTransport {
+    /// Mails are kept in this process.
+    package func probe() async -> MailRelayState { .keptHere }
 }
 
 /// The sender of mails: `Demo <no-reply@demo.example>` or a plain address.

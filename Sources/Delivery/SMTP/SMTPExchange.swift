@@ -57,26 +57,7 @@ extension SMTPExchange {
         _ handle: UnsafeMutableRawPointer, recipients: UnsafeMutablePointer<curl_slist>?,
         upload: UnsafeMutableRawPointer
     ) -> CURLcode {
-        let host = server.host.contains(":") && !server.host.hasPrefix("[") ? "[\(server.host)]" : server.host
-        let scheme = server.security == .implicit ? "smtps" : "smtp"
-        let isChecked = server.security != .optional || server.user != nil
         let settings: [() -> CURLcode] = [
-            { curl_set_string(handle, CURLOPT_URL, "\(scheme)://\(host):\(server.port)") },
-            { curl_set_string(handle, CURLOPT_PROTOCOLS_STR, scheme) },
-            // Proxies in environment variables are intended for HTTP clients only.
-            { curl_set_string(handle, CURLOPT_PROXY, "") },
-            // libcurl must not use signals for time-outs, because they could interrupt any thread of the process.
-            { curl_set_long(handle, CURLOPT_NOSIGNAL, 1) },
-            { curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, deadlines.connect.milliseconds) },
-            { curl_set_long(handle, CURLOPT_TIMEOUT_MS, deadlines.total.milliseconds) },
-            { curl_set_long(handle, CURLOPT_SERVER_RESPONSE_TIMEOUT, max(1, deadlines.total.milliseconds / 1000)) },
-            { curl_set_long(handle, CURLOPT_USE_SSL, useOfTLS) },
-            { curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, isChecked ? 1 : 0) },
-            { curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, isChecked ? 2 : 0) },
-            { authorities.map { curl_set_string(handle, CURLOPT_CAINFO, $0) } ?? CURLE_OK },
-            { curl_set_long(handle, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2) },
-            { server.user.map { curl_set_string(handle, CURLOPT_USERNAME, $0) } ?? CURLE_OK },
-            { server.password.map { curl_set_string(handle, CURLOPT_PASSWORD, $0) } ?? CURLE_OK },
             { curl_set_string(handle, CURLOPT_MAIL_FROM, sender) },
             { curl_set_list(handle, CURLOPT_MAIL_RCPT, recipients) },
             { curl_set_long(handle, CURLOPT_UPLOAD, 1) },
@@ -85,15 +66,8 @@ extension SMTPExchange {
             { curl_set_long(handle, CURLOPT_NOPROGRESS, 0) },
             { curl_set_progress(handle, Self.progress, upload) },
         ]
-        return Curl.apply(settings)
-    }
-
-    private var useOfTLS: Int {
-        switch server.security {
-        case .implicit, .required: Int(CURLUSESSL_ALL.rawValue)
-        case .optional: Int(CURLUSESSL_TRY.rawValue)
-        case .off: Int(CURLUSESSL_NONE.rawValue)
-        }
+        return Curl.apply(
+            server.connectionSettings(of: handle, authorities: authorities, deadlines: deadlines) + settings)
     }
 
     private static let read: curl_read_callback = { buffer, size, count, data in

@@ -17,9 +17,9 @@ package struct SMTPTransport: MessageTransport {
         }
     }
 
-    private let server: SMTPServer
-    private let authorities: String?
-    private let deadlines: Deadlines
+    let server: SMTPServer
+    let authorities: String?
+    let deadlines: Deadlines
     private let threads: BlockingThreads
 
     /// `authorities` is the path of a PEM file with certificate authorities that replace the system's.

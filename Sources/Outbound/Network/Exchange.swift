@@ -28,6 +28,10 @@ struct Exchange: Sendable {
         try await within(limits.deadline) { try await follow(request, to: url) }
     }
 
+    /// Resolves the host without a request.
+    /// - Throws: as `run` does.
+    func resolve(_ url: UpstreamURL) async throws { _ = try await addresses(of: url) }
+
     /// Sends the request without following redirects.
     /// - Throws: as `run` does.
     func once(_ request: FetchRequest, to url: UpstreamURL) async throws -> FetchResponse {

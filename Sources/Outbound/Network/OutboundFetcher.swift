@@ -6,6 +6,7 @@ struct OutboundFetcher: HTTPFetching {
     let record: OwnerRecord
     let exchange: Exchange
     let log: OutboundLog
+    let findings: any FindingNoting
 
     func fetch(_ request: FetchRequest) async throws -> FetchResponse {
         let url: UpstreamURL
@@ -16,17 +17,20 @@ struct OutboundFetcher: HTTPFetching {
         } catch {
             record.countRefusal()
             log.failed(record.owner, upstream: nil, error)
+            error.finding.map(findings.note)
             throw ProviderError.unavailable
         }
         do {
             let response = try await exchange.run(request, to: url)
             let isSuccess = response.status < 500
             leave(permit, outcome: isSuccess ? .answered : .failed, isSuccess: isSuccess)
+            if !isSuccess { findings.note(.upstreamError) }
             return response
         } catch {
             let failure = failure(of: error)
             leave(permit, outcome: failure.outcome, isSuccess: failure == .abandoned ? nil : false)
             log.failed(record.owner, upstream: url.upstream, failure)
+            failure.finding.map(findings.note)
             throw ProviderError.unavailable
         }
     }

@@ -45,7 +45,12 @@ package final class OutboundNetwork: Sendable {
     package func report(to logger: Logger) { log.replace(with: logger) }
 
     /// The network for one provider of one application; all its fetchers share one record.
-    package func fetcher(application: String, provider: String, allowsPrivateHosts: Bool) -> any HTTPFetching {
+    ///
+    /// Failures are noted as findings.
+    package func fetcher(
+        application: String, provider: String, allowsPrivateHosts: Bool,
+        findings: any FindingNoting = UnnotedFindings()
+    ) -> any HTTPFetching {
         let owner = OwnerRecord.Owner(application: application, provider: provider)
         let record = records.withLock { records in
             let record =
@@ -54,7 +59,17 @@ package final class OutboundNetwork: Sendable {
             records[owner] = record
             return record
         }
-        return OutboundFetcher(record: record, exchange: exchange(allowsPrivateHosts: allowsPrivateHosts), log: log)
+        return OutboundFetcher(
+            record: record, exchange: exchange(allowsPrivateHosts: allowsPrivateHosts), log: log, findings: findings)
+    }
+
+    /// The network for checks of providers on behalf of an administrator.
+    package func probe(allowsPrivateHosts: Bool) -> any ServiceProbing {
+        var limits = limits
+        limits.deadline = min(limits.deadline, limits.probe)
+        return OutboundProbe(
+            exchange: Exchange(
+                resolver: resolver, clients: clients, limits: limits, allowsPrivateHosts: allowsPrivateHosts))
     }
 
     /// The network for deliveries.
@@ -92,6 +107,8 @@ package final class OutboundNetwork: Sendable {
 struct OutboundLimits: Sendable {
     /// The limit for the whole exchange, including resolution and redirects.
     var deadline: Duration = .seconds(10)
+    /// The limit for a whole exchange on behalf of an administrator, who waits for several.
+    var probe: Duration = .seconds(5)
     /// The limit for resolution, and for each attempt to connect.
     var connect: Duration = .seconds(3)
     /// The largest size of a response's body in bytes.

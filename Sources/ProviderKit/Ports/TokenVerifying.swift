@@ -9,6 +9,15 @@ public protocol TokenVerifying: Sendable {
     /// Checks that keys from settings are readable. Published keys are not fetched.
     /// - Throws: `UnreadableKeys`.
     func check(_ keys: TokenKeys) throws
+
+    /// Checks that a published JWK Set has a key for one of the algorithms.
+    /// - Throws: `UnreadableKeys`.
+    func check(published json: [UInt8], for algorithms: Set<TokenRules.Algorithm>) throws
+}
+
+extension TokenVerifying {
+    /// Accepts every set.
+    public func check(published json: [UInt8], for algorithms: Set<TokenRules.Algorithm>) throws {}
 }
 
 /// The keys that a token may be signed with.
@@ -56,6 +65,10 @@ public struct TokenRules: Sendable {
     public var requiresExpiry: Bool
     /// Whether `aud` is required; software statements (RFC 7591, 2.3) may have none.
     package var requiresAudience = true
+    /// Whether the service itself has sent the token, so that what is wrong with it is a finding about the service.
+    ///
+    /// What is wrong with a token of an app is one only if the service has signed the token.
+    public var isFromService = false
 
     /// Creates rules.
     public init(

@@ -20,7 +20,7 @@ struct PublishedKeySource {
     static let pause: TimeInterval = 2
 
     private let coolDown: TimeInterval
-    private var keys: UpstreamKeySet?
+    private(set) var keys: UpstreamKeySet?
     private(set) var freshUntil = Date.distantPast
     private(set) var isFetching = false
     private var fetchBegan = Date.distantPast

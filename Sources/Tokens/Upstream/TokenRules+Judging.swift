@@ -5,9 +5,23 @@ extension TokenRules {
     /// The tolerance, in seconds, for the signer's clock being ahead of this server's clock.
     private static let leeway: TimeInterval = 5
 
+    /// Why a token is refused, apart from its signature.
+    enum Fault {
+        case issuer, audience
+        /// It is not valid yet.
+        case early
+        /// It is no longer valid, or has another time that is not acceptable.
+        case late
+    }
+
     /// Checks the issuer, the audience and the times of a token, but not its signature.
-    func accept(_ claims: TokenClaims, at now: Date) -> Bool {
-        acceptsIssuer(of: claims) && acceptsAudience(of: claims) && acceptsTimes(of: claims, at: now)
+    func fault(in claims: TokenClaims, at now: Date) -> Fault? {
+        guard acceptsIssuer(of: claims) else { return .issuer }
+        guard acceptsAudience(of: claims) else { return .audience }
+        guard !acceptsTimes(of: claims, at: now) else { return nil }
+        let latest = now.addingTimeInterval(Self.leeway)
+        let isEarly = [claims.issuedAt, claims["nbf"].date].contains { $0 ?? .distantPast > latest }
+        return isEarly ? .early : .late
     }
 
     private func acceptsIssuer(of claims: TokenClaims) -> Bool {

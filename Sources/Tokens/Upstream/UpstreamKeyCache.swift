@@ -69,6 +69,11 @@ final class UpstreamKeyCache: Sendable {
         }
     }
 
+    /// The key that fits a token among those that were fetched last; never starts a fetch.
+    func knownKey(for token: UpstreamToken, at url: String) -> UpstreamKey? {
+        state.withLock { $0.entries[url]?.source.keys }?.key(for: token)
+    }
+
     private func answer(for token: UpstreamToken, at url: String) async -> Answer {
         let id = state.withLock { state in
             state.lastID += 1

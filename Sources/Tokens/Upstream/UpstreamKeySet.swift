@@ -22,6 +22,10 @@ struct UpstreamKeySet: Sendable {
         return chosen.count == 1 ? chosen.first : nil
     }
 
+    func hasKey(for algorithms: Set<TokenRules.Algorithm>) -> Bool {
+        keys.contains { key in algorithms.contains(where: key.fits) }
+    }
+
     /// Parses a published JWK Set and leaves out keys that cannot be used.
     /// - Returns: `nil` if the text is not a JWK Set.
     init?(published json: [UInt8]) {
