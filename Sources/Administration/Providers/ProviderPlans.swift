@@ -7,7 +7,7 @@ package struct ProviderPlans: Sendable {
 
     let store: any Store
     /// A count reads many rows, so a server makes one at a time.
-    private let turn = AdminCapacity(calls: 1)
+    private let turn = AdminCapacity(places: 1)
 
     /// How many stranded accounts a plan names.
     static let sample = 20
