@@ -12,7 +12,8 @@ extension EmailProvider: DiagnosableProvider {
                         "Mails wait until `delivery.email` is configured.",
                         remedy: "Add `delivery.email` with `from` and `smtp`.")
                 case .keptHere: .skipped("Mails are kept in the inbox of this server, which is for development.")
-                case .ready, .loginRefused, .loginNotOffered: .ok("The relay answers EHLO, with TLS if the settings require it.")
+                case .ready, .loginRefused, .loginNotOffered:
+                    .ok("The relay answers EHLO, with TLS if the settings require it.")
                 case .failed(let finding):
                     .failed(
                         "The mail relay can't be used.", remedy: "Check `delivery.email.smtp`. \(finding.remedy)",

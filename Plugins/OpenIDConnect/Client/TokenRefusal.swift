@@ -21,7 +21,7 @@ struct TokenRefusal: Sendable {
         case "invalid_client", "unauthorized_client", "incorrect_client_credentials": .clientRefused
         case "redirect_uri_mismatch": .redirectRefused
         case "invalid_scope": .scopeMissing
-        case _? : nil
+        case _?: nil
         case nil: status == 401 ? .clientRefused : nil
         }
     }

@@ -130,6 +130,9 @@ private struct Assembly {
         if root["admin"] != nil, names.contains("all") {
             reader.report("`all` stands for all applications in grants; name this one differently", at: root.place)
         }
+        if let node = root["admin"], node["console"]?.text == "true" {
+            reader.warn("this version has no console", at: node.place(of: "console"))
+        }
         if let node = root["admin"], node["allow"]?.items.isEmpty != false, root["server"]?["admin"] == nil {
             reader.warn("admits administrators from anywhere; set `allow`, or `server.admin`", at: node.place)
         }
