@@ -28,7 +28,7 @@ test: packages lint
 	deploy/check-services
 	GATEHOUSE_STRICT=1 swift build --build-tests --explicit-target-dependency-import-check error
 	deploy/check-docs
-	deploy/run-tests
+	GATEHOUSE_STRICT=1 deploy/run-tests
 
 # Faults of machines, networks and PostgreSQL, as docs/operations.md lists them: about 40 minutes. The overload lasts
 # ten of them, or as long as GATEHOUSE_OVERLOAD_SECONDS says. GATEHOUSE_PREVIOUS may name the program of the previous

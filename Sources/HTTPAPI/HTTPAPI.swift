@@ -74,18 +74,16 @@ package struct HTTPAPI: Sendable {
         services = EndpointResponder.Services(
             authentication: useCases.authentication, scanners: openID.qrBearers, limits: useCases.limits,
             hashing: useCases.hashing, refusals: useCases.refusals,
-            administration: AdministrationServices(
-                keys: administration.keys, limits: administration.limits, capacity: administration.capacity,
-                trail: administration.trail))
+            administration: AdministrationServices(administration))
         self.site = site
         self.metrics = metrics
     }
 
     /// The responder for the requests that arrive at a listener.
-    package func responder(at door: Door = .main) -> APIResponder {
+    package func responder(at listener: Listener = .main) -> APIResponder {
         let table = RouteTable(endpoints: endpoints, services: services)
         return APIResponder(
-            site: site, door: door, router: table.router(), exceptions: table.exceptions, metrics: metrics,
+            site: site, listener: listener, router: table.router(), exceptions: table.exceptions, metrics: metrics,
             dialectMetrics: dialectMetrics)
     }
 }

@@ -69,7 +69,7 @@ extension StepPage {
     private var values: [String: Any] {
         var values: [String: Any] = [
             "language": language.rawValue, "application": application, "step": step.name,
-            "hasLanguages": canBeShownAgain,
+            "hasLanguages": canBeShownAgain, "isInWebView": isInWebView,
             "languages": PageLanguage.allCases.filter { $0 != language }.map { language in
                 ["tag": language.rawValue, "name": language.name, "href": link(to: linkedPage, in: language)]
             },

@@ -206,6 +206,8 @@ package struct StepPage: Sendable {
     /// The hidden field of the page's forms.
     package var formToken: String?
     package var problem: Problem?
+    /// Whether the page warns that an app shows it in a web view, and could read what the person types.
+    package var isInWebView = false
     /// The page that the query of the page's URL names; links to other languages keep it.
     package var linkedPage: String?
     /// Where the link to cancel leads.

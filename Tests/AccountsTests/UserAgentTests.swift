@@ -69,6 +69,22 @@ struct UserAgentTests {
         #expect(agent.words == browser.flatMap { browser in system.map { "\(browser), \($0)" } })
     }
 
+    @Test(arguments: [
+        ("Mozilla/5.0 (Linux; Android 13; SM-S918B Build/TP1A; wv) Version/4.0 \(chrome) Mobile Safari/537.36", true),
+        ("Mozilla/5.0 (Linux; Android 10; K; wv) Version/4.0 \(chrome) Mobile Safari/537.36", true),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 17_2_1 like Mac OS X) \(safari) Mobile/15E148", true),
+        ("Mozilla/5.0 (iPad; CPU OS 16_3 like Mac OS X) \(safari) Mobile/15E148", true),
+        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) \(safari)", true),
+        ("Photos/3.1 CFNetwork/1410.0.3 Darwin/22.6.0", false), ("AppleWebKit/605.1.15", false), ("; wv)", false),
+    ])
+    func `a web view of an app is recognised`(header: String, isWebView: Bool) {
+        #expect(UserAgent(header).isWebView == isWebView)
+    }
+
+    @Test(arguments: agents.map(\.0)) func `no browser is taken for a web view`(header: String) {
+        #expect(!UserAgent(header).isWebView)
+    }
+
     /// The words stand in mails and pages, so they hold nothing that the sender has chosen freely but a short model.
     @Test(arguments: [
         "Chrome/\(String(repeating: "9", count: 5000)) (Windows NT 6.1)",

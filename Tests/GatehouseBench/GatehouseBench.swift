@@ -29,7 +29,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "For how many seconds people sign in while memory is watched; 600 show whether it grows.")
     var soak = 20
 
-    @Option(help: "How many pages wait for a phone; fewer if the limit of file descriptors is lower.")
+    @Option(help: "How many pages wait for a phone; the row fails if file descriptors do not suffice.")
     var pages = 10_000
 
     @OptionGroup var options: ReportOptions
@@ -54,7 +54,8 @@ struct RunCommand: AsyncParsableCommand {
             return Report(
                 machine: machine, databaseVersion: try await stage.seeder.databaseVersion(),
                 results: results, trials: trials,
-                notes: results.flatMap { $0.busyGenerators + $0.repeatedRounds } + (try await notes()))
+                notes: results.flatMap { $0.comparedTails + $0.busyGenerators + $0.repeatedRounds }
+                    + (try await notes()))
         }
         try options.publish(report)
     }

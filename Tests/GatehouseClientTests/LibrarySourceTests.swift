@@ -14,11 +14,27 @@ struct LibrarySourceTests {
             .map { ($0.lastPathComponent, try String(contentsOf: $0, encoding: .utf8)) }
     }
 
+    /// The modules that a source imports, with whatever attributes, access and kind of declaration.
+    private static func imports(of text: String) -> Set<String> {
+        let kinds = "(?:(?:struct|class|enum|protocol|actor|func|var|let|typealias) +)?"
+        guard let pattern = try? Regex<(Substring, Substring)>("(?m)^ *(?:@?\\w+ +)*import +\(kinds)(\\w+)") else {
+            return []
+        }
+        return Set(text.matches(of: pattern).map { String($0.output.1) })
+    }
+
+    @Test(arguments: [
+        "import Glibc", "    internal import Glibc", "@preconcurrency public import Glibc", "import func Glibc.getpid",
+    ])
+    func `every form of an import is seen`(line: String) {
+        #expect(Self.imports(of: "// import Nothing\n\(line)\n/// We import nothing.\n") == ["Glibc"])
+    }
+
     @Test func `imports nothing but Foundation, and frameworks of Apple where they exist`() throws {
         let sources = try Self.sources()
         #expect(sources.count > 20)
         for (name, text) in sources {
-            let imported = Set(text.matches(of: /(?m)^ *(?:public|internal) import (\w+)/).map { String($0.output.1) })
+            let imported = Self.imports(of: text)
             #expect(
                 imported.isSubset(of: ["Foundation", "FoundationNetworking", "Security", "AuthenticationServices"]))
             for module in imported.subtracting(["Foundation"]) {

@@ -88,6 +88,29 @@ const late = (milliseconds) => async (url, call) => {
   assert.equal((await app.user()).id, uid);
 }
 
+// `Retry-After` may be a time, which counts from that of the answer.
+{
+  const { app, refreshes, fault } = await guest();
+  clock.shift += HOUR;
+  const time = (seconds) => new Date(1_900_000_000_000 + seconds * 1000).toUTCString();
+  fault("/refresh", () => new Response("Busy", { status: 503, headers: { "Retry-After": time(90), Date: time(0) } }));
+  for (let i = 0; i < 2; i++) assert.equal((await refusal(app.user(), "UNEXPECTED_ANSWER")).retryAfter, 90);
+  assert.equal(refreshes.length, 1);
+  clock.shift += 91_000;
+  fault("/refresh", () => new Response("Busy", { status: 429, headers: { "Retry-After": "soon" } }));
+  assert.equal((await refusal(app.user(), "UNEXPECTED_ANSWER")).retryAfter, undefined);
+}
+
+// A token that the app's own server has refused is replaced, once for all who say so.
+{
+  const { app, refreshes } = await guest();
+  const first = await app.accessToken(), second = await app.accessToken({ insteadOf: first });
+  assert.notEqual(second, first);
+  const others = await Promise.all([first, first].map((insteadOf) => app.accessToken({ insteadOf })));
+  assert.deepEqual([...others, await app.accessToken()], [second, second, second]);
+  assert.equal(refreshes.length, 1);
+}
+
 // A refusal that is not the server's own signs nobody out.
 {
   const { app, uid, fault } = await guest();

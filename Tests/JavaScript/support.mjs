@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { inspect } from "node:util";
 
 const [, , folder, server, host] = process.argv;
+assert(Number(process.versions.node.split(".")[0]) >= 20, `Node ${process.version} is older than 20`);
 
-export { assert, host, server };
+export { assert, folder, host, server };
 export const { Gatehouse, GatehouseError, Proof, memoryStorage, default: gatehouse } =
   await import(`${folder}/gatehouse.js`);
 export const { Webcom, default: webcom } = await import(`${folder}/webcom-auth.js`);

@@ -126,6 +126,7 @@ struct StepPageTests {
         var page = StepPage(step, in: language, of: hostile)
         (page.client, page.formToken, page.cancel) = (hostile, hostile, "r/cancel")
         page.problem = .init(code: "RATE_LIMITED", retryAfter: 90)
+        page.isInWebView = true
         page.links = .init(privacy: "https://a.example/\(hostile)", terms: "https://a.example/t")
         return page
     }
@@ -306,6 +307,18 @@ struct StepPageTests {
         #expect(PageLanguage(preferences: ["de", "fr"]) == .de)
         #expect(PageLanguage(preferences: ["it, es;q=0.5, de;q=0.7"]) == .de)
         #expect(PageLanguage(preferences: []) == .en)
+    }
+
+    @Test(arguments: PageLanguage.allCases)
+    func `a page in a web view of an app warns of it, in the person's language`(language: PageLanguage) throws {
+        let warning = try #require(PageTemplates.texts(of: language)["webView.text"])
+        for isInWebView in [true, false] {
+            var page = StepPage(.signIn(Self.ways), in: language, of: "Demo")
+            page.isInWebView = isInWebView
+            let notes = page.page.html.matches(of: /<p role="note" id="web-view">([^<]+)<\/p>/)
+            #expect(notes.map { String($0.output.1) } == (isInWebView ? [warning] : []))
+        }
+        #expect(language == .en || warning != PageTemplates.texts(of: .en)["webView.text"])
     }
 
     @Test func `links to other languages keep the page that a link has led to`() throws {

@@ -54,6 +54,7 @@ extension AuditEntry {
         var entry = AuditEntry(
             .signInRefused, of: uid, session: session.resumes,
             details: ["provider": .string(session.provider), "rule": .string(rule.rawValue)])
+        entry.details["dialect"] = session.client.dialect.map { .string($0) }
         entry.provider = session.provider
         entry.providerUid = session.evidence.providerUid
         entry.addresses = session.evidence.proven

@@ -5,11 +5,13 @@ package struct RefusalSource: Sendable, Equatable {
     /// The keyed pseudonym of the client's address or IPv6 /64.
     package let network: [UInt8]
     package let route: String
+    /// The name of the dialect that the route belongs to, if any.
+    package let dialect: String?
 }
 
 extension OpaqueTokens {
     func refusalSource(of client: Client) -> RefusalSource {
-        RefusalSource(network: networkPseudonym(of: client), route: client.route)
+        RefusalSource(network: networkPseudonym(of: client), route: client.route, dialect: client.dialect)
     }
 
     /// The keyed pseudonym of a client's address or IPv6 /64, as the audit contains it.

@@ -47,7 +47,7 @@ package struct PinCode: Sendable {
         _ pin: String, replacing: Bool = false, by principal: Principal, from client: Client
     ) async throws {
         try principal.application.policy.pin.requireForm(of: pin, in: "pinCode")
-        let owner = owner(principal)
+        let owner = owner(principal, calling: client)
         let state = try await state(of: owner)
         let isRecent = principal.isRecent(at: tokens.time.now())
         let replaced: PinReplacement = isRecent ? (replacing ? .any : .void) : .none
@@ -64,7 +64,7 @@ package struct PinCode: Sendable {
         async throws
     {
         try principal.application.policy.pin.requireForm(of: pin, in: "newPinCode")
-        let owner = owner(principal)
+        let owner = owner(principal, calling: client)
         let former = try await require(proof, of: owner, by: principal, from: client)
         let hash = try await hash(pin, of: owner, from: client)
         guard try await store.setPin(hash, of: owner, replacing: former.map { .of($0) } ?? .any) else {
@@ -73,14 +73,14 @@ package struct PinCode: Sendable {
     }
 
     package func remove(showing proof: Proof, by principal: Principal, from client: Client) async throws {
-        let owner = owner(principal)
+        let owner = owner(principal, calling: client)
         let former = try await require(proof, of: owner, by: principal, from: client)
         guard try await store.removePin(former, of: owner) else { throw AccountsError.pinNotSet }
     }
 
     /// Unlocks the principal's session for the configured time.
     package func unlock(with pin: String, by principal: Principal, from client: Client) async throws {
-        let owner = owner(principal)
+        let owner = owner(principal, calling: client)
         let hash = try await matching(pin, of: owner, from: client)
         let duration = principal.application.policy.pin.elevation
         guard try await store.elevate(owner, by: hash, for: duration) else { throw AccountsError.wrongPIN }
@@ -138,8 +138,8 @@ package struct PinCode: Sendable {
         HashingRequester(client, subject: owner.attempts, in: owner.application)
     }
 
-    private func owner(_ principal: Principal) -> PinOwner {
-        PinOwner(principal, attempts: tokens.opaque.pinAttempts(of: principal.uid))
+    private func owner(_ principal: Principal, calling client: Client? = nil) -> PinOwner {
+        PinOwner(principal, attempts: tokens.opaque.pinAttempts(of: principal.uid), dialect: client?.dialect)
     }
 
     private func state(of owner: PinOwner) async throws -> PinState {

@@ -44,10 +44,12 @@ package struct PinOwner: Sendable {
     package let application: Application.ID
     package let uid, session: UUID
     package let attempts: AttemptKey
+    /// The dialect of the call, for the audit.
+    package let dialect: String?
 
-    package init(_ principal: Principal, attempts: AttemptKey) {
+    package init(_ principal: Principal, attempts: AttemptKey, dialect: String? = nil) {
         (application, uid, session) = (principal.application.id, principal.uid, principal.sessionID)
-        self.attempts = attempts
+        (self.attempts, self.dialect) = (attempts, dialect)
     }
 }
 

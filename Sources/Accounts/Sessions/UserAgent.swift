@@ -10,6 +10,8 @@ package struct UserAgent: Sendable, Equatable {
     /// For example `Chrome 109`, `macOS 10.15.7` and `PC`; `nil` for what the header does not tell.
     package let browser, system, device: String?
     package let type: DeviceType
+    /// Whether an app shows the page in a web view of its own, as far as the header tells; apps can change it.
+    package let isWebView: Bool
 
     /// The longest header that is read, in bytes; browsers send half of that.
     private static let longest = 512
@@ -19,6 +21,7 @@ package struct UserAgent: Sendable, Equatable {
         browser = header.browser
         system = header.system
         (type, device) = header.device
+        isWebView = header.isWebView
     }
 
     /// Browser and system in one line; `nil` unless both are known, as with apps, which name themselves.
@@ -118,6 +121,16 @@ extension Header {
         if contains("SMART-TV") || contains("SmartTV") || contains("Web0S") { return (.unknown, "TV") }
         let isComputer = ["Windows NT", "Macintosh", "CrOS ", "X11; ", "Linux x86_64"].contains { contains($0) }
         return isComputer ? (.pc, "PC") : (.unknown, nil)
+    }
+
+    /// Whether it is the header of a web view in an app.
+    ///
+    /// That of Android contains `wv`. That of Apple lacks the `Safari/` of browsers with the same engine; on iPads it
+    /// names a Macintosh.
+    var isWebView: Bool {
+        if contains("Android") { return contains("; wv)") }
+        let isOfApple = ["iPhone", "iPad", "iPod", "Macintosh"].contains { contains($0) }
+        return isOfApple && contains("AppleWebKit/") && !contains("Safari/")
     }
 
     /// The model of an Android device: the part of the first bracket after the system's; `K` says that none is told.

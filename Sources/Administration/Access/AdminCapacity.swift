@@ -8,7 +8,7 @@ package final class AdminCapacity: Sendable {
 
     package init() {}
 
-    /// - Throws: `AccountsError.overloaded` if as many calls as may be are running.
+    /// - Throws: `AccountsError.overloaded` if `calls` are running already.
     package func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async throws -> Result {

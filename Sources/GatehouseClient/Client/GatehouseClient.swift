@@ -27,6 +27,11 @@ public struct GatehouseClient: Sendable {
             SessionKeeper(server: server, storage: storage, renewsByItself: options.renewsByItself)
         }
     }
+
+    init(server: Server, keeper: SessionKeeper) {
+        self.server = server
+        self.keeper = keeper
+    }
 }
 
 extension GatehouseClient: CustomStringConvertible, CustomReflectable {
@@ -51,6 +56,8 @@ extension GatehouseClient {
         public var longestWait: Duration
         /// Whether the access token is renewed before it expires even if no call needs it.
         public var renewsByItself: Bool
+        /// Who says that a sign-in with Apple was revoked; `nil` where there is none.
+        var appleAccounts = AppleAccounts.ofPlatform
 
         /// Creates options; each has a default.
         /// - Parameters:

@@ -36,12 +36,15 @@ struct Server: Sendable {
         case .network(.timedOut): return call.repetition == .evenIfLate && attempt == 1 ? usual : nil
         case .network(.insecure): return nil
         case .network: return usual
-        case .unexpectedAnswer(let status): return status >= 500 ? usual : nil
-        case .refused(let refusal):
-            guard let asked = refusal.retryAfter else { return refusal.status >= 500 ? usual : nil }
-            return asked <= options.longestWait ? asked : nil
+        case .unexpectedAnswer(let status, let asked): return pause(asked, after: status, orElse: usual)
+        case .refused(let refusal): return pause(refusal.retryAfter, after: refusal.status, orElse: usual)
         case .storage, .signedOut, .cancelled: return nil
         }
+    }
+
+    private func pause(_ asked: Duration?, after status: Int, orElse usual: Duration) -> Duration? {
+        guard let asked else { return status >= 500 ? usual : nil }
+        return asked <= options.longestWait ? asked : nil
     }
 
     /// Sends a call once and reads the whole answer.

@@ -11,7 +11,7 @@ public enum GatehouseError: Error, Sendable {
     /// The session could not be stored or read. It is kept in memory.
     case storage(StorageFailure)
     /// The answer is none of this API, as from a proxy or the sign-in page of a network. The session is kept.
-    case unexpectedAnswer(status: Int)
+    case unexpectedAnswer(status: Int, retryAfter: Duration? = nil)
     /// The call needs a session, and there is none.
     case signedOut
     /// The calling task was cancelled.
@@ -74,7 +74,13 @@ extension GatehouseError {
     /// What the person can do about it.
     public var remedies: [String] { refusal?.remedies ?? [] }
     /// How long the server asks to wait before the call is repeated.
-    public var retryAfter: Duration? { refusal?.retryAfter }
+    public var retryAfter: Duration? {
+        switch self {
+        case .refused(let refusal): refusal.retryAfter
+        case .unexpectedAnswer(_, let retryAfter): retryAfter
+        default: nil
+        }
+    }
 }
 
 extension GatehouseError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
@@ -96,7 +102,7 @@ extension GatehouseError: CustomStringConvertible, CustomDebugStringConvertible,
         case .network(.insecure): "There is no secure connection to the server"
         case .network(.other(let number)): "The network failed (\(number))"
         case .storage(let failure): "The session was not stored: \(failure.operation.rawValue), \(failure.reason)"
-        case .unexpectedAnswer(let status): "The answer is not one of the account server (status \(status))"
+        case .unexpectedAnswer(let status, _): "The answer is not one of the account server (status \(status))"
         case .signedOut: "Nobody is signed in"
         case .cancelled: "The call was cancelled"
         }
@@ -120,12 +126,12 @@ extension GatehouseError {
 
     /// Converts an answer outside 200–299.
     init(status: Int, headers: [String: String], body: Data) {
+        let retryAfter = RetryAfter.duration(in: headers)
         guard let envelope = try? JSONDecoder.ofAPI.decode(Refusal.Envelope.self, from: body) else {
-            self = .unexpectedAnswer(status: status)
+            self = .unexpectedAnswer(status: status, retryAfter: retryAfter)
             return
         }
-        let seconds = headers["retry-after"].flatMap { Int32($0.trimmingCharacters(in: .whitespaces)) }
-        self = .refused(Refusal(envelope, status: status, retryAfter: seconds.map { .seconds(max(0, $0)) }))
+        self = .refused(Refusal(envelope, status: status, retryAfter: retryAfter))
     }
 }
 

@@ -28,7 +28,7 @@ extension GatehouseClient {
         let call = Call.post("auth", "identities", proof.provider, body: body, access: .bearer)
         let (answer, signIn) = try await reopened(by: call)
         if answer.status == 202 { return .mailed(email: try answer.decoded(as: MailedAnswer.self).email) }
-        return .linked(try await taken(answer, continuing: signIn))
+        return .linked(try await taken(answer, continuing: signIn, appleUser: proof.appleUser))
     }
 
     /// Proves again who is signed in, after which calls that need a recent sign-in work again.
@@ -41,7 +41,7 @@ extension GatehouseClient {
     public func reauthenticate(_ proof: Proof) async throws(GatehouseError) -> SignedIn {
         let body = proof.body.merging(["provider": .string(proof.provider)]) { $1 }
         let (answer, signIn) = try await reopened(by: .post("auth", "reauthenticate", body: body, access: .bearer))
-        return try await taken(answer, continuing: signIn)
+        return try await taken(answer, continuing: signIn, appleUser: proof.appleUser)
     }
 
     /// Removes an identity by its id; it needs a recent sign-in.

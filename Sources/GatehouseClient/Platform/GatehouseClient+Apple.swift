@@ -14,10 +14,12 @@
         ) -> Self? {
             func text(_ data: Data?) -> String? { data.flatMap { String(data: $0, encoding: .utf8) } }
             guard let token = text(credential.identityToken) else { return nil }
-            return .apple(
+            var proof = apple(
                 identityToken: token, authorizationCode: text(credential.authorizationCode),
                 givenName: credential.fullName?.givenName, familyName: credential.fullName?.familyName,
                 email: credential.email, nonce: nonce?.raw, provider: provider)
+            proof.appleUser = credential.user
+            return proof
         }
     }
 

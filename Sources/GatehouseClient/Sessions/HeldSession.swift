@@ -6,6 +6,22 @@ struct HeldSession: Sendable {
     var access: AccessToken?
     /// Whether the session is stored.
     var isRemembered: Bool
+    /// Apple's id of the person, if Sign in with Apple on this device has opened the session.
+    var appleUser: String?
+}
+
+extension HeldSession {
+    init(_ stored: StoredSession) {
+        self.init(
+            session: stored.session, refreshToken: stored.refreshToken, isRemembered: true,
+            appleUser: stored.appleUser)
+    }
+
+    /// Apple's id of the person, if the same identity has opened a session that continues this one.
+    func appleUser(of session: GatehouseClient.Session) -> String? {
+        session.auth.providerUid == self.session.auth.providerUid
+            && session.auth.provider == self.session.auth.provider ? appleUser : nil
+    }
 }
 
 /// What a client knows about its session.

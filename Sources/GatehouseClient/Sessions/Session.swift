@@ -49,9 +49,15 @@ struct StoredSession: Codable, Sendable {
     var version = 1
     let refreshToken: GatehouseClient.Secret
     let session: GatehouseClient.Session
+    /// Apple's id of the person, if Sign in with Apple on this device has opened the session.
+    var appleUser: String?
 }
 
 extension StoredSession {
+    init(_ held: HeldSession) {
+        self.init(refreshToken: held.refreshToken, session: held.session, appleUser: held.appleUser)
+    }
+
     init(_ data: Data) throws { self = try JSONDecoder().decode(Self.self, from: data) }
 
     func data() throws -> Data { try JSONEncoder().encode(self) }

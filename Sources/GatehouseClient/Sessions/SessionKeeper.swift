@@ -2,10 +2,7 @@ internal import Foundation
 
 /// Owns the session: renews its access token with one refresh at a time, stores it, and reports its changes.
 actor SessionKeeper {
-    /// How long storing and renewing in advance are not tried again after a failure.
-    private static let patience = Duration.seconds(5)
-
-    private let server: Server
+    let server: Server
     let storage: any GatehouseClient.Storage
     private let renewsByItself: Bool
     let listeners = Listeners()
@@ -18,9 +15,13 @@ actor SessionKeeper {
     private var refreshes = 0
     private var refreshing: Refresh?
     private var timer: Task<Void, Never>?
+    private var retry = RefreshRetry()
     /// When storing is tried again; `nil` if the storage holds the session.
-    private var storeAgainAt: ContinuousClock.Instant?
-    private var renewAgainAt: ContinuousClock.Instant?
+    var storeAgainAt: ContinuousClock.Instant?
+    /// The refresh tokens that were not saved since the storage held the newest one, and that of a former person.
+    var unsaved: Set<GatehouseClient.Secret> = []
+    /// Signs out once Apple says so; see `watchAppleAccount`.
+    var appleWatch: Task<Void, Never>?
 
     init(server: Server, storage: any GatehouseClient.Storage, renewsByItself: Bool) {
         self.server = server
@@ -28,7 +29,10 @@ actor SessionKeeper {
         self.renewsByItself = renewsByItself
     }
 
-    deinit { timer?.cancel() }
+    deinit {
+        timer?.cancel()
+        appleWatch?.cancel()
+    }
 
     // MARK: - Reading
 
@@ -61,10 +65,10 @@ actor SessionKeeper {
         }
         do {
             let stored = try StoredSession(data)
-            state = .signedIn(
-                HeldSession(session: stored.session, refreshToken: stored.refreshToken, isRemembered: true))
+            state = .signedIn(HeldSession(stored))
             listeners.report(.signedIn(stored.session))
             scheduleRenewal(after: .zero)
+            watchAppleAccount(checkingNow: true)
         } catch {
             // Of another version, or damaged; the next sign-in replaces it.
             state = .signedOut
@@ -77,7 +81,8 @@ actor SessionKeeper {
     /// Returns an access token that is good for a call, renewed if necessary.
     /// - Parameter rejected: The token that the server refused for the same sign-in.
     /// - Returns: The token and its sign-in.
-    /// - Throws: `signedOut`, also if another person has signed in, or the failure of the renewal.
+    /// - Throws: `signedOut`, also if another person has signed in, or the failure of the renewal; without sending one, the
+    ///   previous failure until the `Retry-After` of that has passed.
     func grant(insteadOf rejected: Grant? = nil) async throws(GatehouseError) -> Grant {
         try load()
         guard case .signedIn(let held) = state, rejected.map({ $0.signIn == signIn }) ?? true else {
@@ -85,9 +90,10 @@ actor SessionKeeper {
         }
         let now = ContinuousClock.now
         if let access = held.access, access.token != rejected?.token, now < access.end {
-            if now >= access.renewAt, renewAgainAt.map({ now >= $0 }) ?? true { _ = refresh(held) }
+            if now >= access.renewAt, retry.admitsRenewalInAdvance(at: now) { _ = refresh(held) }
             return Grant(token: access.token, signIn: signIn)
         }
+        if let block = retry.block(at: now) { throw block }
         return try await refresh(held).value.get()
     }
 
@@ -126,7 +132,7 @@ actor SessionKeeper {
         }
         switch outcome {
         case .success(let answer):
-            renewAgainAt = nil
+            retry = RefreshRetry()
             held.refreshToken = answer.pair.refreshToken
             held.access = answer.access
             hold(held)
@@ -135,9 +141,9 @@ actor SessionKeeper {
             forget(.ended(refusal))
             return .failure(.refused(refusal))
         case .failure(let error):
-            renewAgainAt = .now + Self.patience
+            let pause = retry.fail(with: error, at: .now)
             listeners.report(.refreshFailed(error))
-            scheduleRenewal(after: Self.patience)
+            scheduleRenewal(after: pause)
             return .failure(error)
         }
     }
@@ -146,24 +152,30 @@ actor SessionKeeper {
 
     /// Takes over the session of a sign-in.
     ///
-    /// `former` is the sign-in that the session continues.
+    /// `former` is the sign-in that the session continues, and `appleUser` the person by whose Apple Account it was opened.
     /// - Throws: `signedOut` if another sign-in has taken its place.
     func adopt(
-        _ answer: SessionAnswer, access: AccessToken, isRemembered: Bool?, continuing former: Int? = nil
+        _ answer: SessionAnswer, access: AccessToken, isRemembered: Bool?, continuing former: Int? = nil,
+        appleUser: String? = nil
     ) throws(GatehouseError) {
         var known: HeldSession?
         if case .signedIn(let held) = state { known = held }
         if let former, former != signIn || known == nil { throw .signedOut }
         let session = GatehouseClient.Session(user: answer.user, auth: answer.auth)
         let isSamePerson = known?.session.uid == session.uid
-        if !isSamePerson { signIn += 1 }
+        if !isSamePerson {
+            signIn += 1
+            if let known { unsaved.insert(known.refreshToken) }
+        }
         refreshing = nil
-        renewAgainAt = nil
+        retry = RefreshRetry()
         hold(
             HeldSession(
                 session: session, refreshToken: answer.refreshToken, access: access,
-                isRemembered: isRemembered ?? (former == nil || known?.isRemembered ?? true)))
+                isRemembered: isRemembered ?? (former == nil || known?.isRemembered ?? true),
+                appleUser: appleUser ?? known?.appleUser(of: session)))
         listeners.report(isSamePerson && former != nil ? .updated(session) : .signedIn(session))
+        watchAppleAccount(checkingNow: false)
     }
 
     /// Takes over what the server says about the account.
@@ -202,33 +214,11 @@ actor SessionKeeper {
         state = isForeign ? .unread : .signedOut
         signIn += 1
         refreshing = nil
+        retry = RefreshRetry()
         timer?.cancel()
         current.withLock { $0 = nil }
         if !isForeign { store() }
         listeners.report(.signedOut(reason))
-    }
-
-    // MARK: - Storing
-
-    private func storeAgain() {
-        if let storeAgainAt, .now >= storeAgainAt { store() }
-    }
-
-    private func store() {
-        var operation = GatehouseError.StorageFailure.Operation.remove
-        do {
-            if case .signedIn(let held) = state, held.isRemembered {
-                operation = .save
-                try storage.save(StoredSession(refreshToken: held.refreshToken, session: held.session).data())
-            } else {
-                try storage.remove()
-            }
-            if storeAgainAt != nil { listeners.report(.stored) }
-            storeAgainAt = nil
-        } catch {
-            if storeAgainAt == nil { listeners.report(.storageFailed(.storage(.init(operation, error)))) }
-            storeAgainAt = .now + Self.patience
-        }
     }
 
     // MARK: - Renewing by itself
@@ -243,7 +233,7 @@ actor SessionKeeper {
     }
 
     private func renew() async {
-        guard case .signedIn(let held) = state else { return }
+        guard case .signedIn(let held) = state, retry.block(at: .now) == nil else { return }
         _ = await refresh(held).value
     }
 }

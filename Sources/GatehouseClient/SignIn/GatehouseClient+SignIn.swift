@@ -63,7 +63,7 @@ extension GatehouseClient {
         if !remember { body["remember"] = false }
         let call = Call(
             method: "POST", path: proof.signInPath, body: body, access: proof.isBound ? .bearer : .open)
-        return try await opened(by: call, isRemembered: remember)
+        return try await taken(answer(to: call), isRemembered: remember, appleUser: proof.appleUser)
     }
 
     /// Sends a call that answers with a session, and takes the session over.
@@ -80,13 +80,14 @@ extension GatehouseClient {
     }
 
     func taken(
-        _ answer: Answer, isRemembered: Bool? = nil, continuing former: Int? = nil
+        _ answer: Answer, isRemembered: Bool? = nil, continuing former: Int? = nil, appleUser: String? = nil
     ) async throws(GatehouseError) -> SignedIn {
         let opened = try answer.decoded(as: SessionAnswer.self)
         let pair = TokenPair(
             accessToken: opened.accessToken, expiresIn: opened.expiresIn, refreshToken: opened.refreshToken)
         try await keeper.adopt(
-            opened, access: AccessToken(pair, askedAt: answer.askedAt), isRemembered: isRemembered, continuing: former)
+            opened, access: AccessToken(pair, askedAt: answer.askedAt), isRemembered: isRemembered, continuing: former,
+            appleUser: appleUser)
         return SignedIn(
             session: Session(user: opened.user, auth: opened.auth), isNewAccount: opened.isNewAccount ?? false,
             shouldChangePassword: opened.shouldChangePassword ?? false)

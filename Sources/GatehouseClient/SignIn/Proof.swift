@@ -14,6 +14,8 @@ extension GatehouseClient {
         var isBound = false
         /// Whether the session of a sign-in is stored and long, as far as the proof decides that.
         var isRemembered = true
+        /// Apple's id of the person, if Sign in with Apple on this device gave the proof.
+        var appleUser: String?
 
         private init(_ path: [String], provider: String, names: Bool, _ body: [String: JSON?]) {
             (signInPath, self.provider, namesProvider) = (path, provider, names)

@@ -155,7 +155,7 @@ struct RunningServer {
         guard let listener = server.admin else { return [] }
         return [
             Hummingbird.Application(
-                responder: api.responder(at: .administration),
+                responder: api.responder(at: .administration(endsTLS: listener.tls != nil)),
                 server: try listener.tls.httpServer(bodyDeadline: bodyDeadline),
                 configuration: .init(
                     address: .hostname(listener.host, port: listener.port), serverName: "Gatehouse",

@@ -40,24 +40,34 @@ struct DialectCommand: ParsableCommand {
             let network = OutboundNetwork()
             let calls = try name.calls(redirectURI)
             let base = String(url.reversed().drop { $0 == "/" }.reversed())
-            var differing = 0
+            var (made, differing) = (0, 0)
+            var features: JSONValue?
             for call in calls {
-                let differences = await differences(of: call, to: base, by: network)
+                if let feature = call.feature, features?[feature] == false {
+                    print("\(call.name)  not made: the server says that \(feature) is off")
+                    continue
+                }
+                let (answer, differences) = await differences(of: call, to: base, by: network)
+                if call.request.url == DialectCall.featuresPath { features = answer?.json }
+                made += 1
                 differing += differences.isEmpty ? 0 : 1
                 let result = differences.isEmpty ? "ok" : "differs: \(differences.joined(separator: "; "))"
                 print("\(call.name)  \(result)")
             }
             await network.shutdown()
             guard differing == 0 else {
-                throw ServerError.differentDialect(name.rawValue, differing: differing, of: calls.count)
+                throw ServerError.differentDialect(name.rawValue, differing: differing, of: made)
             }
         }
 
-        private func differences(of call: DialectCall, to base: String, by network: OutboundNetwork) async -> [String] {
+        private func differences(
+            of call: DialectCall, to base: String, by network: OutboundNetwork
+        ) async -> (answer: FetchResponse?, differences: [String]) {
             do {
-                return call.differences(in: try await network.send(call.request(to: base)))
+                let answer = try await network.send(call.request(to: base))
+                return (answer, call.differences(in: answer))
             } catch {
-                return ["there is no answer: \(error)"]
+                return (nil, ["there is no answer: \(error)"])
             }
         }
     }

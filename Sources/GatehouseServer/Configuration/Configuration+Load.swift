@@ -118,13 +118,16 @@ private struct Assembly {
         }
     }
 
-    /// Reports `admin.application` if there is no such application, and a listener of an admin API that there is not.
+    /// Reports an unknown `admin.application`, and `server.admin` without the section `admin`.
     func checkAdministration(isOf names: [String]) {
         if let node = root["admin"], let name = node["application"]?.text, !names.contains(name) {
             reader.report("no such application is configured", at: node.place(of: "application"))
         }
         if let server = root["server"], server["admin"] != nil, root["admin"] == nil {
-            reader.report("there is no admin API without the section `admin`", at: server.place(of: "admin"))
+            reader.report("needs the section `admin`", at: server.place(of: "admin"))
+        }
+        if root["admin"] != nil, names.contains("all") {
+            reader.report("`all` stands for all applications in grants; name this one differently", at: root.place)
         }
         if let node = root["admin"], node["allow"]?.items.isEmpty != false, root["server"]?["admin"] == nil {
             reader.warn("admits administrators from anywhere; set `allow`, or `server.admin`", at: node.place)

@@ -14,6 +14,8 @@ struct DialectCall: Sendable {
         case json(JSONValue)
         /// An object with at least these members.
         case members([String: MemberType])
+        /// An object whose `message` is this text, and which repeats the status.
+        case refusal(String)
         case page
         /// No content that an app reads.
         case any
@@ -24,6 +26,10 @@ struct DialectCall: Sendable {
     let content: Content
     /// Whether the answer sends the browser to another URL.
     var redirects = false
+    /// Whether a shared cache must not store the answer.
+    var isPrivate = true
+    /// The feature, as `/api/server/features` names it, without which the apps do not make the call.
+    var feature: String?
 
     static func get(_ path: String, headers: [String: String] = [:], _ status: Int, _ content: Content) -> Self {
         var request = FetchRequest.get(path)
@@ -34,21 +40,26 @@ struct DialectCall: Sendable {
     static func post(
         _ path: String, _ body: JSONValue, headers: [String: String] = [:], _ status: Int, _ content: Content
     ) throws -> Self {
+        try send("POST", path, body, headers: headers, status, content)
+    }
+
+    static func send(
+        _ method: String, _ path: String, _ body: JSONValue, headers: [String: String] = [:], _ status: Int,
+        _ content: Content
+    ) throws -> Self {
         var request = FetchRequest.post(path, json: Array(try JSONEncoder.stable.encode(body)))
-        request.headers = headers
+        (request.headers, request.method) = (headers, method)
         return Self(request: request, status: status, content: content)
     }
 
     /// The method and path, without the query.
-    var name: String {
-        "\(request.content == nil ? "GET" : "POST") \(request.url.prefix { $0 != "?" })"
-    }
+    var name: String { "\(request.method ?? "GET") \(request.url.prefix { $0 != "?" })" }
 
     /// The request to a server whose base URL has no trailing slash.
     func request(to base: String) -> FetchRequest {
         let url = base + request.url
         var sent = request.content.map { FetchRequest.post(url, json: $0.bytes) } ?? .get(url)
-        sent.headers = request.headers
+        (sent.headers, sent.method) = (request.headers, request.method)
         return sent
     }
 
@@ -57,7 +68,7 @@ struct DialectCall: Sendable {
         guard response.status == status else { return ["the status is \(response.status), not \(status)"] }
         var differences = contentDifferences(in: response)
         if redirects, response.headers["location"]?.isEmpty != false { differences.append("it leads nowhere") }
-        if response.headers["cache-control"]?.contains("no-store") != true, !request.url.hasPrefix("/.well-known/") {
+        if isPrivate, response.headers["cache-control"]?.contains("no-store") != true {
             differences.append("caches may store it")
         }
         return differences
@@ -71,6 +82,11 @@ struct DialectCall: Sendable {
             return response.headers["content-type"]?.hasPrefix("text/html") == true ? [] : ["it is no page"]
         case .json(let expected):
             return body == expected ? [] : ["the body is not \(expected.text)"]
+        case .refusal(let message):
+            var differences: [String] = []
+            if body?["message"].string != message { differences.append("the message is not “\(message)”") }
+            if body?["statusCode"].integer != Int64(status) { differences.append("statusCode is not \(status)") }
+            return differences
         case .members(let members):
             guard let object = body?.object else { return ["the body is no JSON object"] }
             return members.sorted { $0.key < $1.key }.compactMap { name, type in

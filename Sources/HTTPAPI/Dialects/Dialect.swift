@@ -12,7 +12,7 @@ protocol Dialect: Sendable {
     /// Its paths; one that ends with `/` contains all paths below it, where unknown ones are 404 in the dialect's form.
     static var bases: [String] { get }
     /// The paths that a proxy before the apps' own back end has to pass on; `*` stands for any end.
-    static var proxiedPaths: [String] { get }
+    static func proxiedPaths(in settings: DialectSettings) -> [String]
     /// Where requests may have their token.
     static var credentials: [CredentialSource] { get }
     /// The header fields that its clients send from browsers, besides those of version 1 of the API.
@@ -30,7 +30,9 @@ protocol Dialect: Sendable {
 
 extension Dialect {
     static func device(in headers: HTTPFields) -> String? { nil }
-    static var proxiedPaths: [String] { bases.map { $0.hasSuffix("/") ? $0 + "*" : $0 } }
+    static func proxiedPaths(in settings: DialectSettings) -> [String] {
+        bases.map { $0.hasSuffix("/") ? $0 + "*" : $0 }
+    }
 
     /// Whether a path, without an application's prefix, is one of the dialect's paths.
     static func owns(_ path: String) -> Bool {
@@ -49,7 +51,9 @@ extension HTTPAPI {
 
     /// The names of the dialects that settings turn on, and the paths that a proxy has to pass on for each.
     package static func proxiedPaths(for settings: DialectSettings) -> [(dialect: String, paths: [String])] {
-        dialects.filter { $0.renewal(in: settings) != nil }.map { ($0.name, $0.proxiedPaths + [base + "/*"]) }
+        dialects.filter { $0.renewal(in: settings) != nil }.map { dialect in
+            (dialect.name, dialect.proxiedPaths(in: settings) + [base + "/*"])
+        }
     }
 
     /// The names of two dialects that settings turn on and that serve a common path; `nil` if there are none.

@@ -8,12 +8,15 @@ extension AuditEntry {
     /// Wrong passwords and codes are recorded by the SQL statements that count them; conflicts and closed accounts are
     /// recorded by the linking rules, with the account concerned.
     ///
+    /// `dialect` is the name of the dialect that the route belongs to, if any.
+    ///
     /// Without a principal the refusal names no account. Such refusals are not recorded one by one, but counted in one
     /// event `{"route", "network", "minute", "count", "refusals": {code or rule: count}}`.
-    init?(refusal error: any Error, route: String, provider: String?, principal: Principal?) {
+    init?(refusal error: any Error, route: String, dialect: String?, provider: String?, principal: Principal?) {
         guard let (code, rule) = Self.unaudited(error) else { return nil }
         var details: [String: JSONValue] = ["route": .string(route), "code": .string(code.rawValue)]
         details["rule"] = rule.map { .string($0) }
+        details["dialect"] = dialect.map { .string($0) }
         details["provider"] = provider.map { .string($0) }
         self.init(.signInRefused, of: principal?.uid, session: principal?.sessionID, details: details)
     }

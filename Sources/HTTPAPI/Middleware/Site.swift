@@ -57,7 +57,7 @@ package final class Site: Sendable {
     package let ownOrigin: String
     /// Whether plain HTTP is allowed.
     package let isDevelopment: Bool
-    /// Whether this server terminates TLS itself.
+    /// Whether this server terminates TLS itself at its main listener.
     package let endsTLS: Bool
     /// Whether forwarding header fields of this peer are trusted.
     package let isTrustedProxy: @Sendable (IPAddress) -> Bool

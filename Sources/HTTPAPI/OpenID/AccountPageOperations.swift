@@ -74,7 +74,7 @@ extension RefusalAudit {
     ) async {
         guard
             let entry = AuditEntry(
-                refusal: problem, route: context.client.route, provider: provider, principal: principal)
+                refusal: problem, route: context.client.route, dialect: nil, provider: provider, principal: principal)
         else { return }
         do {
             try await record(entry, from: context.client, in: context.application)

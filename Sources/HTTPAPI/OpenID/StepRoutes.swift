@@ -114,7 +114,7 @@ extension ResponseShape<StepOperations.Output> {
                 return .seeOther(issuer.page(of: request, query: query)).setting(cookie, of: issuer)
             case .provider(let redirect):
                 var response = Response.seeOther(redirect.url)
-                response.headers[.setCookie] = redirect.cookie?.header(age: FlowCookie.age)
+                response.headers[.setCookie] = redirect.cookie?.header(age: FlowCookie.age, in: context)
                 return response
             case .ended(let answer, let client, let issuer, let cookie):
                 return .leaving(by: answer, of: issuer, client: client, fromPage: true, context: context)
@@ -173,6 +173,7 @@ extension Response {
             }
         page.formToken = step.formToken
         page.problem = step.pendingProblem
+        page.isInWebView = step.isWarnedOf(UserAgent(request.headers[.userAgent]))
         page.cancel = issuer.page(of: "\(id)/cancel")
         if step.isLinked { page.linkedPage = step.name.rawValue }
         page.formTargets = step.client.formTargets(of: step.request.returnAddress.redirectURI)
@@ -181,6 +182,15 @@ extension Response {
 }
 
 extension ShownStep {
+    /// Whether the page warns of the web view that shows it.
+    ///
+    /// An app must sign people in by the system's browser (RFC 8252, 8.12). Web clients get no warning, because apps may
+    /// show these in a web view with the cookie `css`.
+    fileprivate func isWarnedOf(_ agent: UserAgent) -> Bool {
+        guard [.signIn, .signUp, .reauthenticate, .secondProof].contains(name), agent.isWebView else { return false }
+        return client.isNative(redirectingTo: request.returnAddress.redirectURI)
+    }
+
     /// Why the step asks for a decision, if that is a refusal of the linking rules.
     fileprivate var pendingProblem: StepPage.Problem? {
         if let code = progress.providerError, [.signIn, .signUp, .reauthenticate, .secondProof, .link].contains(name) {

@@ -1,5 +1,4 @@
 internal import Accounts
-internal import Administration
 internal import Hummingbird
 internal import Logging
 internal import OpenID
@@ -32,9 +31,8 @@ struct OperationContext: Sendable {
     let client: Client
     /// The caller; `nil` if no access token was sent, or the operation is open.
     let optionalPrincipal: Principal?
-    /// The caller of an operation of the admin API.
-    var administrator: Administrator?
-    var administration: AdministrationServices?
+    /// The caller of an operation of the admin API; `nil` for other operations.
+    let administration: AdministratorSession?
     let request: IncomingRequest
     /// The issuer that the called endpoint belongs to.
     let place: Issuer.Place

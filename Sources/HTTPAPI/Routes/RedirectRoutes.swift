@@ -107,9 +107,9 @@ extension ResponseShape<AuthorizationRedirect> {
                 status: .found, description: "To the provider",
                 headers: ["Location": "The provider's page.", "Set-Cookie": "Ties the flow to this browser."]),
             .init(body: AuthorizationRedirect.self, description: "With mode=json"),
-        ]) { redirect, _ in
+        ]) { redirect, context in
             guard redirect.isForBrowser else { return .json(redirect) }
-            return .redirect(to: redirect.url, cookie: redirect.cookie, age: FlowCookie.age)
+            return .redirect(to: redirect.url, cookie: redirect.cookie, age: FlowCookie.age, in: context)
         }
     }
 }
@@ -133,11 +133,11 @@ extension ResponseShape<AuthorizationCallback> {
             }
         ) { callback, context in
             switch callback.destination {
-            case .app(let url): return .redirect(to: url, cookie: callback.expired, age: 0)
+            case .app(let url): return .redirect(to: url, cookie: callback.expired, age: 0, in: context)
             case .page(let arrived):
                 guard let issuer = context.scope.application.openID else { throw AccountsError.invalidState }
                 var response = Response.seeOther(issuer.page(of: arrived.request))
-                response.headers[.setCookie] = callback.expired?.header(age: 0)
+                response.headers[.setCookie] = callback.expired?.header(age: 0, in: context)
                 return response
             }
         }
@@ -145,10 +145,10 @@ extension ResponseShape<AuthorizationCallback> {
 }
 
 extension Response {
-    /// Redirects the browser, and sets the cookie of its flow; with `isPlain` a cookie for connections without TLS.
-    static func redirect(to url: String, cookie: FlowCookie?, age: Int, isPlain: Bool = false) -> Response {
+    /// Redirects the browser, and sets the cookie of its flow.
+    static func redirect(to url: String, cookie: FlowCookie?, age: Int, in context: OperationContext) -> Response {
         var headers: HTTPFields = [.location: url, .cacheControl: "no-store", .referrerPolicy: "no-referrer"]
-        headers[.setCookie] = cookie?.header(age: age, isPlain: isPlain)
+        headers[.setCookie] = cookie?.header(age: age, in: context)
         return Response(status: .found, headers: headers)
     }
 }
@@ -157,11 +157,23 @@ extension FlowCookie {
     /// How long a browser keeps the cookie, in seconds.
     static let age = 600
 
-    /// The value of `Set-Cookie`, with `SameSite=None` because Apple's form comes from another site.
-    ///
-    /// With `isPlain` it is neither: WebKit drops cookies with `Secure` that come without TLS, even on loopback.
-    func header(age: Int, isPlain: Bool = false) -> String {
-        let scope = isPlain ? "HttpOnly; SameSite=Lax" : "Secure; HttpOnly; SameSite=None"
+    /// The value of `Set-Cookie`, with `SameSite=None` because Apple's form comes from another site; with the age 0 it
+    /// deletes the cookie.
+    func header(age: Int, in context: OperationContext) -> String {
+        let scope = context.hasPlainFlows ? "HttpOnly; SameSite=Lax" : "Secure; HttpOnly; SameSite=None"
         return "\(name)=\(value); Path=\(path); Max-Age=\(age); \(scope)"
+    }
+}
+
+extension OperationContext {
+    /// Whether the cookies of redirect flows go without `Secure`: for a time tracking app on the machine of its
+    /// developer, who calls a development server without TLS.
+    ///
+    /// WebKit, in which that app signs people in, drops cookies with `Secure` that come without TLS, even on loopback.
+    /// All flows of the application follow the rule, so that a cookie is deleted in the form in which it was set.
+    fileprivate var hasPlainFlows: Bool {
+        scope.site.isDevelopment && scope.application.dialects.timeTracker != nil
+            && ["localhost", "127.0.0.1", "[::1]"].contains(request.request.hostName)
+            && !Forwarding(of: request.request, peer: request.context.peer, site: scope.site).isSecure
     }
 }

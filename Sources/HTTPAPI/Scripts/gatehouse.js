@@ -111,6 +111,12 @@ export class Proof {
 
 const pause = (milliseconds) => new Promise((resolve) => void setTimeout(resolve, milliseconds));
 
+/** A `Retry-After` in seconds; one that is a time counts from the answer's own, if the page may read that. */
+function secondsOf(headers) {
+  const field = headers.get("Retry-After"), now = Date.parse(headers.get("Date")) || Date.now();
+  return Math.max(0, +field || Math.ceil((Date.parse(field) - now) / 1000)) || undefined;
+}
+
 class Server {
   constructor(base, /** @type {any} */ { fetch, timeout = 15_000, patience = 10_000, deviceName }) {
     this.base = base;
@@ -163,7 +169,7 @@ class Server {
     const { code = "UNEXPECTED_ANSWER", message = "The answer is foreign", details } = data?.error ?? {};
     throw new GatehouseError(code, message, {
       status: response.status, details, requestId: response.headers.get("X-Request-ID"),
-      retryAfter: Number(response.headers.get("Retry-After")) || undefined,
+      retryAfter: secondsOf(response.headers),
     });
   }
 }
@@ -591,10 +597,7 @@ const keepers = new WeakMap();
 const base64url = (bytes) =>
   btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
 
-/** Node 18 has it in a module. @returns {Promise<Crypto>} */
-const cryptography = async () => globalThis.crypto ?? (await import("node:" + "crypto")).webcrypto;
-
-const random = async () => base64url((await cryptography()).getRandomValues(new Uint8Array(32)));
+const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
 const POPUP = "popup.";
 const flowKey = (state) => `gatehouse:flow:${state}`;
@@ -744,12 +747,11 @@ export class Gatehouse {
   }
 
   /** A call that opens another session for who is signed in, as short as this one. */
-  #reopen(path, body) {
-    const short = this.#keeper.held?.remembered === false && { remember: false };
-    return this.#call("POST", path, { body: { ...body, ...short } });
+  #reopen(path, body, remember = this.#keeper.held?.remembered) {
+    return this.#call("POST", path, { body: { ...body, ...(remember === false && { remember }) } });
   }
 
-  #continued(answer) { return this.#keeper.adopt(answer, undefined, answer.number); }
+  #continued(answer, remember = undefined) { return this.#keeper.adopt(answer, remember, answer.number); }
 
   async forgotPassword(/** @type {string} */ email) { await this.#open("/auth/forgot-password", { email }); }
 
@@ -784,9 +786,9 @@ export class Gatehouse {
    * @returns {Promise<Flow>}
    */
   async beginRedirect(provider, { redirectUri, purpose = "signIn", state, remember, parameters }) {
-    const verifier = await random(), path = `/auth/${purpose === "link" ? "identities" : "oauth"}/`;
-    const hash = await (await cryptography()).subtle.digest("SHA-256", new TextEncoder().encode(verifier));
-    state ??= await random();
+    const verifier = random(), path = `/auth/${purpose === "link" ? "identities" : "oauth"}/`;
+    const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+    state ??= random();
     const body = {
       redirect_uri: redirectUri, code_challenge: base64url(new Uint8Array(hash)), state, remember, parameters,
     };
@@ -849,7 +851,7 @@ export class Gatehouse {
     if (!popup) throw new GatehouseError("POPUP_BLOCKED", "The browser has blocked the popup");
     let channel, timer;
     try {
-      const state = POPUP + await random();
+      const state = POPUP + random();
       channel = new BroadcastChannel(flowKey(state));
       const flow = await this.beginRedirect(provider, { ...options, redirectUri, state });
       popup.location.replace(flow.url);
@@ -928,10 +930,13 @@ export class Gatehouse {
     return answer.response.status === 202 ? { mailed: answer.data.email } : this.#continued(answer);
   }
 
-  /** Proves again who is signed in, after a `TOKEN_TOO_OLD`. @param {Proof} proof @returns {Promise<SignedIn>} */
-  async reauthenticate(proof) {
+  /**
+   * Proves again who is signed in, after a `TOKEN_TOO_OLD`.
+   * @param {Proof} proof @param {{remember?: boolean}} options @returns {Promise<SignedIn>}
+   */
+  async reauthenticate(proof, { remember } = {}) {
     const body = { ...Proof.call(proof).body, provider: proof.provider };
-    return this.#continued(await this.#reopen("/auth/reauthenticate", body));
+    return this.#continued(await this.#reopen("/auth/reauthenticate", body, remember), remember);
   }
 
   /** @param {string} id @returns {Promise<{accountDeleted: boolean, receipt?: string | null}>} */

@@ -18,6 +18,9 @@ const LEGACY_CODES = {
   INVALID_CREDENTIALS: "INVALID_PASSWORD", EXISTING_IDENTITY: "EMAIL_TAKEN", UNVERIFIED_IDENTITY: "UNVERIFIED_ACCOUNT",
 };
 
+/** The rule that refuses to re-authenticate with another account. */
+const FOREIGN = "reauthentication.foreign";
+
 /** How often a visible page asks whether its session lives, in milliseconds. */
 const CHECK_INTERVAL = 300_000;
 /** Pauses between attempts to resume without an answer, in milliseconds. */
@@ -43,14 +46,32 @@ class Database {
   #calls = 0;
   /** @type {[WebcomError | null, WebcomAuth | null][]} */
   #held = [];
+  /** The identity that the registered callbacks know of. */
+  #identity = "";
+  /** @type {Promise<{name: string, [member: string]: any}[]> | undefined} */
+  #providers;
+  /** Whether a call was refused because the sign-in is too old, so that the next one must re-authenticate. */
+  isStale = false;
+  /** The providers whose pages do not tell when the person authenticated. */
+  timeless = new Set();
 
-  /** @param {string} url */
-  constructor(url) {
+  /** @param {string} url @param {import("./gatehouse.js").Storage | undefined} storage */
+  constructor(url, storage) {
     // In a page, the session is shared with its other tabs; elsewhere, with the references to the same database.
-    this.client = new Gatehouse({ url, ...(typeof document === "undefined" && { storage: memoryStorage() }) });
+    storage ??= typeof document === "undefined" ? memoryStorage() : undefined;
+    this.client = new Gatehouse({ url, storage });
+    this.#identity = identityOf(this.client.session);
     this.client.onChange((change) => {
-      if (change.type === "signedIn") this.#tell(null, this.auth);
-      else if (change.type === "signedOut") this.#tell(null, null);
+      const former = this.#identity;
+      if ("session" in change) this.#identity = identityOf(change.session);
+      if (change.type === "signedOut") {
+        this.#identity = "";
+        this.isStale = false;
+        this.#tell(null, null);
+      } else if (change.type === "signedIn" || (change.type === "updated" && former && former !== this.#identity)) {
+        // Linking opens a session of the linked identity.
+        this.#tell(null, this.auth);
+      }
     });
     if (typeof document === "undefined") return;
     setInterval(() => {
@@ -70,6 +91,18 @@ class Database {
     const shown = { ...auth, expires, ...(displayName != null && { displayName }) };
     Object.defineProperty(shown, "webcomAuthToken", { enumerable: true, get: () => client.currentAccessToken });
     return /** @type {any} */ (shown);
+  }
+
+  /** The name of a provider of that kind, which the application may call otherwise. */
+  async provider(/** @type {string} */ kind) {
+    this.#providers ??= this.client.providers();
+    try {
+      const named = (await this.#providers).filter((provider) => provider.kind === kind).map(({ name }) => name);
+      return named.includes(kind) ? kind : named[0] ?? kind;
+    } catch (error) {
+      this.#providers = undefined;
+      throw error;
+    }
   }
 
   /** Calls the registered callbacks, after the own callback of a call that is running. */
@@ -93,15 +126,15 @@ class Database {
    * of its own, the promise is rejected with the error.
    * @returns {Promise<WebcomAuth | null>}
    */
-  run(call, callback, isLegacy, isQueued = true) {
-    const perform = () => this.#perform(call, callback, isLegacy);
+  run(call, callback, isLegacy, { signsIn = false, isQueued = true } = {}) {
+    const perform = () => this.#perform(call, callback, isLegacy, signsIn);
     const running = isQueued ? this.queue(perform) : perform();
     // An app that has registered a callback may ignore the promise.
     running.catch(() => {});
     return running;
   }
 
-  async #perform(call, callback, isLegacy) {
+  async #perform(call, callback, isLegacy, signsIn) {
     /** @type {WebcomError | null} */
     let error = null;
     this.#calls++;
@@ -111,9 +144,13 @@ class Database {
       error = failure;
     }
     const auth = error ? null : this.auth;
+    if (error?.code === "TOKEN_TOO_OLD") this.isStale = true;
+    else if (!error && signsIn) this.isStale = false;
     if (callback) inform(callback, error && told(error, isLegacy), auth);
     this.#calls--;
     if (error) this.#held.push([error, null]);
+    // A re-authentication changes nobody, and is told as every sign-in is.
+    else if (signsIn && !this.#held.some(([, told]) => told)) this.#held.push([null, auth]);
     if (!this.#calls) for (const change of this.#held.splice(0)) this.#tell(...change);
     if (error && !callback) throw told(error, isLegacy);
     return auth;
@@ -125,14 +162,16 @@ class Database {
     let isKnown = true;
     try {
       await this.client.resume();
-    } catch {
-      isKnown = false;
+    } catch (error) {
+      // Where the browser forbids the storage nothing is stored, and that does not change.
+      isKnown = error.code === "STORAGE_ERROR" && !this.client.session;
     }
     this.#calls--;
     // What it has changed is told below, once for all callbacks.
     if (!this.#calls) this.#held = [];
     if (isKnown) {
       const { auth } = this;
+      this.#identity = identityOf(this.client.session);
       if (callback) inform(callback, null, auth);
       this.#tell(null, auth);
     } else {
@@ -141,6 +180,8 @@ class Database {
     }
   }
 }
+
+const identityOf = (session) => (session ? `${session.auth.provider} ${session.auth.providerUid}` : "");
 
 /** Calls a callback; what it throws is reported as from any event handler. */
 function inform(callback, ...values) {
@@ -176,15 +217,17 @@ class Webcom {
 
   /**
    * @param {string} database its name, or the URL `[[baseUrl]]/base/<name>`
-   * @param {{legacyCodes?: boolean}} options `legacyCodes`: the error codes of versions up to 1.3.2
+   * @param {{legacyCodes?: boolean, storage?: import("./gatehouse.js").Storage}} options `legacyCodes`: the error codes
+   *   of versions up to 1.3.2. `storage`: where the session is kept instead of `localStorage`; that of the first
+   *   reference to a database counts
    */
-  constructor(database, { legacyCodes = false } = {}) {
+  constructor(database, { legacyCodes = false, storage = undefined } = {}) {
     const [, host, name] = /^(?:(https?:\/\/[^?#]+?)\/base\/)?([A-Za-z0-9][\w.-]*)\/?$/.exec(database) ?? [];
     if (!name) throw new TypeError("Expected the name of a database, or a URL with /base/ before it");
     if (!host && !server) throw new TypeError("Call Webcom.setBaseUrl first: this file did not come from a server");
     const url = `${host ? serverOf(host) : server}/apps/${encodeURIComponent(name)}`;
     this.#isLegacy = legacyCodes;
-    this.#database = databases.get(url) ?? new Database(url);
+    this.#database = databases.get(url) ?? new Database(url, storage);
     databases.set(url, this.#database);
   }
 
@@ -198,16 +241,31 @@ class Webcom {
   resume(callback) { return this.#database.queue(() => this.#database.resume(callback)); }
 
   /**
+   * Signs in, or proves again who is signed in.
    * @param {{email: string, password: string, rememberMe?: boolean}} credentials `rememberMe: false` keeps the session
    *   in the page's memory
    * @param {AuthCallback} [callback]
    */
-  authWithPassword({ email, password, rememberMe }, callback) {
-    return this.#signIn(Proof.password({ email, password }), rememberMe, callback);
+  authWithPassword({ email, password, rememberMe: remember }, callback) {
+    return this.#signIn(async (client) => {
+      if (client.session) {
+        const provider = await this.#database.provider("email");
+        try {
+          return await client.reauthenticate(Proof.password({ email, password, provider }), { remember });
+        } catch (error) {
+          // The password is another account's, or the session has ended.
+          if (client.session && error.rule !== FOREIGN) throw error;
+        }
+      }
+      return client.signIn(Proof.password({ email, password }), { remember });
+    }, callback);
   }
 
-  /** @param {AuthCallback} [callback] @param {boolean} [rememberMe] */
-  authAnonymously(callback, rememberMe) { return this.#signIn(Proof.anonymous(), rememberMe, callback); }
+  /** Opens a guest's account, also if somebody is signed in: a guest cannot be linked.
+   * @param {AuthCallback} [callback] @param {boolean} [remember] */
+  authAnonymously(callback, remember) {
+    return this.#signIn((client) => client.signIn(Proof.anonymous(), { remember }), callback);
+  }
 
   /**
    * @param {string} token signed by the app's own server
@@ -215,7 +273,17 @@ class Webcom {
    * @param {boolean} [rememberMe]
    */
   authWithCustomToken(token, callback, rememberMe) {
-    return this.#signIn(Proof.customToken(token), rememberMe, callback, true);
+    return this.#join("custom-token", (provider) => Proof.customToken(token, provider), callback, rememberMe);
+  }
+
+  /**
+   * Signs in with the number of the mobile network that the device uses.
+   * @param {AuthCallback} [callback]
+   * @param {{assertion?: string, rememberMe?: boolean}} options `assertion`: signed by the operator
+   */
+  authWithMobileNetwork(callback, { assertion, rememberMe } = {}) {
+    const proof = (provider) => Proof.mobileNetwork(assertion, provider);
+    return this.#join("mobile-network", proof, callback, rememberMe);
   }
 
   /**
@@ -226,16 +294,27 @@ class Webcom {
    */
   authWithOAuth(options, callback) {
     const { provider, rememberMe = true, ...more } = typeof options === "string" ? { provider: options } : options;
-    const { client } = this.#database;
+    const database = this.#database, { client, isStale, timeless } = database;
     // Somebody who is signed in links the identity, and stays signed in for as long as before.
-    const how = client.session ? { purpose: /** @type {const} */ ("link") } : { remember: rememberMe };
+    /** @type {import("./gatehouse.js").Purpose} */
+    const purpose = !client.session || (isStale && timeless.has(provider)) ? "signIn"
+      : isStale ? "reauthenticate" : "link";
+    const how = purpose === "signIn" ? { remember: rememberMe } : { purpose };
+    const call = async () => {
+      try {
+        await client.popup(provider, { ...more, ...how });
+      } catch (error) {
+        // Its next visit signs in.
+        if (purpose === "reauthenticate" && error.code === "INVALID_TOKEN") timeless.add(provider);
+        throw error;
+      }
+    };
     // Not queued: the browser allows the popup only at once.
-    const call = () => client.popup(provider, { ...more, ...how });
-    return this.#database.run(call, callback, this.#isLegacy, false);
+    return database.run(call, callback, this.#isLegacy, { signsIn: true, isQueued: false });
   }
 
   /** Sends a code, for `authWithCode`.
-   * @param {{email?: string, phone?: string}} address */
+   * @param {{email?: string, phone?: string, provider?: string}} address */
   sendCode(address) {
     const { client } = this.#database;
     return client.sendCode({ ...address, purpose: client.session ? "link" : "signIn" });
@@ -248,16 +327,28 @@ class Webcom {
    * @param {boolean} [rememberMe]
    */
   authWithCode(sent, code, callback, rememberMe) {
-    return this.#signIn(Proof.code(sent, code), rememberMe, callback, true);
+    const proof = (provider) => Proof.code({ ...sent, provider: sent.provider ?? provider }, code);
+    return this.#join(sent.kind, proof, callback, rememberMe);
   }
 
   /**
-   * Has a link mailed that confirms the address.
+   * Has a link mailed that confirms the address. If somebody is signed in the address joins the account, by a call of
+   * `verifyEmail` with the token of the mail.
    * @param {{email: string, password: string}} credentials
    * @param {AuthCallback} [callback]
    */
   createUser(credentials, callback) {
-    return this.#run((client) => client.register(credentials), callback);
+    return this.#run(async (client) => {
+      if (!client.session) return client.register(credentials);
+      const provider = await this.#database.provider("email");
+      await client.link(Proof.password({ ...credentials, provider }));
+    }, callback);
+  }
+
+  /** Signs in with the token of the mail that `createUser` has sent.
+   * @param {string} token @param {AuthCallback} [callback] */
+  verifyEmail(token, callback) {
+    return this.#signIn((client) => client.verifyEmail(token, { linking: !!client.session }), callback);
   }
 
   /** Signs out here at once, whether the server hears of it or not.
@@ -272,20 +363,41 @@ class Webcom {
   /** The access token for the database, renewed if necessary. @returns {Promise<string>} */
   token() { return this.#database.client.accessToken(); }
 
-  /** A sign-in; with `joins`, somebody who is signed in links the identity instead. */
-  #signIn(proof, rememberMe = true, callback = undefined, joins = false) {
-    return this.#run(
-      (client) => (joins && client.session ? client.link(proof) : client.signIn(proof, { remember: rememberMe })),
-      callback);
+  /**
+   * A sign-in; somebody who is signed in links the identity instead, or proves again who they are if that is needed.
+   * @param {string} kind @param {(provider?: string) => Proof} proof by the provider of that kind
+   */
+  #join(kind, proof, callback, remember) {
+    const database = this.#database;
+    return this.#signIn(async (client) => {
+      if (!client.session) return client.signIn(proof(), { remember });
+      const joined = proof(await database.provider(kind));
+      let tooOld;
+      try {
+        if (!database.isStale) return await client.link(joined);
+      } catch (error) {
+        // The server has not looked at the proof.
+        if (error.code !== "TOKEN_TOO_OLD") throw error;
+        tooOld = error;
+      }
+      try {
+        return await client.reauthenticate(joined);
+      } catch (error) {
+        throw tooOld && error.rule === FOREIGN ? tooOld : error;
+      }
+    }, callback);
   }
 
-  #run(call, callback) { return this.#database.run(call, callback, this.#isLegacy); }
+  #signIn(call, callback) { return this.#run(call, callback, { signsIn: true }); }
+
+  #run(call, callback, how = {}) { return this.#database.run(call, callback, this.#isLegacy, how); }
 
   async #remove(call) {
     const database = this.#database;
     try {
       await database.queue(() => call(database.client));
     } catch (error) {
+      if (error.code === "TOKEN_TOO_OLD") database.isStale = true;
       const isSignedOut = error.code === "SIGNED_OUT";
       throw told(isSignedOut ? new GatehouseError("INVALID_TOKEN", "Nobody is signed in") : error, this.#isLegacy);
     }

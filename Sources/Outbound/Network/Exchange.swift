@@ -167,6 +167,7 @@ struct Exchange: Sendable {
             outgoing.headers.add(name: "Content-Type", value: type)
             outgoing.body = .bytes(bytes)
         }
+        if let method = request.method { outgoing.method = HTTPMethod(rawValue: method) }
         for (name, value) in request.headers where !Self.ownHeaders.contains(name.lowercased()) {
             outgoing.headers.replaceOrAdd(name: name, value: value)
         }

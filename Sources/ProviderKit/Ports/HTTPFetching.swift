@@ -19,6 +19,8 @@ public struct FetchRequest: Sendable, Equatable {
     public let form: [String: String]?
     /// The JSON text of a POST that has no form.
     package let json: [UInt8]?
+    /// A method other than GET without content and POST with content; `nil` for these.
+    package var method: String?
 
     /// A GET; `bearer` is an access token (RFC 6750, 2.1).
     public static func get(_ url: String, bearer: String? = nil) -> FetchRequest {

@@ -42,7 +42,7 @@ extension SQLStore: AdminGrantStore {
             SELECT $1, $2, $3, $4,
                    ARRAY(SELECT i.id FROM identities i WHERE i.application_id = $1 AND i.uid = $2 ORDER BY i.id)
             ON CONFLICT (application_id, uid, granted_on)
-                  DO UPDATE SET role = excluded.role, identities = excluded.identities WHERE g.role <> excluded.role
+                  DO UPDATE SET role = excluded.role WHERE g.role <> excluded.role
             RETURNING uid
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)

@@ -19,7 +19,7 @@ extension SQLStore: ClientSessionStore {
                SET ended_at = now(),
                    end_reason = CASE WHEN id = ANY (ARRAY(SELECT id FROM chosen)) THEN $3 ELSE 'parentEnded' END
              WHERE application_id = $1 AND ended_at IS NULL AND id = ANY (ARRAY(SELECT id FROM ending))
-            RETURNING id, uid, end_reason, kind, client_id, issuer, has_lent
+            RETURNING id, uid, end_reason, kind, client_id, issuer, has_lent, dialect
         ), concerned AS MATERIALIZED (
             SELECT id, uid, client_id, issuer, false AS is_late FROM ended WHERE client_id IS NOT NULL
             UNION

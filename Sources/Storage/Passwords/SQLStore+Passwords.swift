@@ -69,7 +69,9 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
               FROM failed
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
-            SELECT $1, event, account, jsonb_build_object('provider', $3::text, 'reason', 'password')
+            SELECT $1, event, account,
+                   jsonb_strip_nulls(
+                       jsonb_build_object('provider', $3::text, 'reason', 'password', 'dialect', $7::text))
               FROM refused, unnest(CASE WHEN locked_until IS NULL THEN ARRAY['sign-in.refused']
                                         ELSE ARRAY['sign-in.refused', 'identity.locked'] END) AS event
              WHERE account IS NOT NULL
@@ -88,7 +90,7 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
     ) async throws -> Bool {
         let binds: [Bind] = [
             .application(application), .bytes(attempts.bytes), .text(provider), .text(subject.providerUid),
-            .bytes(source.network), .text(source.route),
+            .bytes(source.network), .text(source.route), .text(source.dialect),
         ]
         return try await run(Self.recordFailure, binds).count == 1
     }

@@ -71,9 +71,9 @@ extension SQLStore: PinStore, ElevationStore {
         ), account AS MATERIALIZED (
             SELECT uid, audit_key FROM accounts WHERE application_id = $1 AND uid = $2
         )
-        INSERT INTO audit_events (application_id, event, account, session_id)
+        INSERT INTO audit_events (application_id, event, account, session_id, details)
         SELECT $1, event, sha256(account.audit_key || uuid_send(account.uid)),
-               session_pseudonym(account.audit_key, $3)
+               session_pseudonym(account.audit_key, $3), jsonb_strip_nulls(jsonb_build_object('dialect', $5::text))
           FROM account, pin,
                unnest(CASE WHEN pin.is_void THEN ARRAY['pin.wrong', 'pin.void'] ELSE ARRAY['pin.wrong'] END) AS event
         """)
@@ -81,6 +81,7 @@ extension SQLStore: PinStore, ElevationStore {
     package func recordWrongPin(_ attempt: PinTry, of owner: PinOwner) async throws {
         let binds: [Bind] = [
             .application(owner.application), .uuid(owner.uid), .uuid(owner.session), .int(attempt.number),
+            .text(owner.dialect),
         ]
         try await write(Self.recordWrongPin, binds)
     }
@@ -104,16 +105,18 @@ extension SQLStore: PinStore, ElevationStore {
                AND s.expires_at > clock.now AND EXISTS (SELECT 1 FROM refunded)
             RETURNING s.id
         ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, session_id)
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.elevated', sha256(account.audit_key || uuid_send(account.uid)),
-                   session_pseudonym(account.audit_key, elevated.id)
+                   session_pseudonym(account.audit_key, elevated.id),
+                   jsonb_strip_nulls(jsonb_build_object('dialect', $7::text))
               FROM account, elevated
         )
         SELECT 1 FROM elevated
         """)
 
     package func elevate(_ owner: PinOwner, by hash: PasswordHash, for duration: Duration) async throws -> Bool {
-        try await run(Self.elevate, owner.binds + [.text(hash.phc), .interval(duration)]).count == 1
+        try await run(Self.elevate, owner.binds + [.text(hash.phc), .interval(duration), .text(owner.dialect)]).count
+            == 1
     }
 
     /// `$6` permits replacing any PIN, `$7` a void one, `$8` the one with this hash.
@@ -144,9 +147,10 @@ extension SQLStore: PinStore, ElevationStore {
             UPDATE sessions SET elevated_until = NULL
              WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL AND EXISTS (SELECT 1 FROM written)
         ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, session_id)
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, CASE WHEN EXISTS (SELECT 1 FROM known) THEN 'pin.changed' ELSE 'pin.set' END,
-                   sha256(account.audit_key || uuid_send(account.uid)), session_pseudonym(account.audit_key, $3)
+                   sha256(account.audit_key || uuid_send(account.uid)), session_pseudonym(account.audit_key, $3),
+                   jsonb_strip_nulls(jsonb_build_object('dialect', $9::text))
               FROM account
              WHERE EXISTS (SELECT 1 FROM written)
         )
@@ -160,6 +164,7 @@ extension SQLStore: PinStore, ElevationStore {
         if case .of(let hash) = replacing { expected = hash }
         let binds: [Bind] = [
             .text(hash.phc), .bool(replacing == .any), .bool(replacing == .void), .text(expected?.phc),
+            .text(owner.dialect),
         ]
         return try await run(Self.setPin, owner.binds + binds).count == 1
     }
@@ -181,9 +186,9 @@ extension SQLStore: PinStore, ElevationStore {
             UPDATE sessions SET elevated_until = NULL
              WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL AND EXISTS (SELECT 1 FROM removed)
         ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, session_id)
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'pin.removed', sha256(account.audit_key || uuid_send(account.uid)),
-                   session_pseudonym(account.audit_key, $3)
+                   session_pseudonym(account.audit_key, $3), jsonb_strip_nulls(jsonb_build_object('dialect', $6::text))
               FROM account
              WHERE EXISTS (SELECT 1 FROM removed)
         )
@@ -191,7 +196,7 @@ extension SQLStore: PinStore, ElevationStore {
         """)
 
     package func removePin(_ hash: PasswordHash?, of owner: PinOwner) async throws -> Bool {
-        try await run(Self.removePin, owner.binds + [.text(hash?.phc)]).count == 1
+        try await run(Self.removePin, owner.binds + [.text(hash?.phc), .text(owner.dialect)]).count == 1
     }
 
     private static let lockSessionAgain = Statement(

@@ -29,7 +29,8 @@ extension SQLStore: SessionEndStore {
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.ended', sha256(a.audit_key || uuid_send(a.uid)), session_pseudonym(a.audit_key, e.id),
                    jsonb_strip_nulls(
-                       jsonb_build_object('reason', e.end_reason, 'kind', e.kind, 'client', e.client_id))
+                       jsonb_build_object(
+                           'reason', e.end_reason, 'kind', e.kind, 'client', e.client_id, 'dialect', e.dialect))
               FROM ended e JOIN accounts a ON a.application_id = $1 AND a.uid = e.uid
         )
         SELECT id, uid, kind = 'browser' OR has_lent,
@@ -106,7 +107,7 @@ extension SQLStore: SessionEndStore {
              WHERE application_id = $1 AND uid IS NOT DISTINCT FROM $2 AND ended_at IS NULL
                AND id = ANY (ARRAY(SELECT id FROM ending)) AND id <> ALL (ARRAY(SELECT id FROM spared))
                AND (SELECT count(*) FROM account) >= 0 AND (SELECT count(*) FROM parent) >= 0
-            RETURNING id, uid, end_reason, kind, client_id, issuer, has_lent
+            RETURNING id, uid, end_reason, kind, client_id, issuer, has_lent, dialect
         ), concerned AS MATERIALIZED (
             SELECT id, uid, client_id, issuer, false AS is_late FROM ended WHERE client_id IS NOT NULL
             UNION

@@ -12,6 +12,8 @@ struct Row: Sendable {
     let limits: [Contender]
     /// Contenders that are measured and shown for comparison, but are no limits.
     var references: [Contender] = []
+    /// The most that the call's 99th percentile may be of that of the first limit, if both have latencies to compare.
+    var tailAim: Double?
     /// Processes whose processor time is measured separately.
     let processes: ProcessorMeter.Processes
 
@@ -106,6 +108,28 @@ extension RowResult {
         return [
             "\(row.name): measured \(repeats) more times because of other load, which took up to "
                 + "\(most.formatted3) % in what is shown"
+        ]
+    }
+
+    /// The spread of the ratio of Gatehouse's 99th percentile to that of the first limit over all rounds.
+    var tailRatios: Spread? {
+        Spread(
+            rounds.compactMap { samples in
+                guard samples.count > 1, let own = samples[0].count.latency, let limit = samples[1].count.latency,
+                    limit.p99 > 0
+                else { return nil }
+                return own.p99 / limit.p99
+            })
+    }
+
+    /// A sentence if the row has an aim for its 99th percentile.
+    var comparedTails: [String] {
+        guard let aim = row.tailAim, let ratios = tailRatios else { return [] }
+        let figures = [ratios.median, ratios.lowest, ratios.highest].map { String(format: "%.2f", $0) }
+        let verdict = ratios.lowest > aim ? ": missed in all rounds" : ratios.median > aim ? ": missed" : ""
+        return [
+            "\(row.name): its p99 is \(figures[0]) (\(figures[1])–\(figures[2])) of that of \(row.limits[0].name), "
+                + "aim ≤ \(String(format: "%.2f", aim))\(verdict)"
         ]
     }
 

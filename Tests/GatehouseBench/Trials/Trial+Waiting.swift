@@ -8,11 +8,13 @@ extension Trial {
 
     /// Measures other calls with and without pages that wait for a phone.
     ///
-    /// `pages` is reduced to what the limit of file descriptors admits.
+    /// Fails if the limit of file descriptors admits fewer than `pages`, because the result would say less.
     static func waiting(on stage: Stage, pages: Int, rounds: Int) -> Trial {
-        let pages = min(pages, FileDescriptors.limit - otherDescriptors)
-        return Trial(name: "\(pages) waiting QR pages") { findings in
-            guard pages > 0 else { throw BenchError("the limit of file descriptors is too low") }
+        Trial(name: "\(pages) waiting QR pages") { findings in
+            let most = FileDescriptors.limit - otherDescriptors
+            guard pages <= most else {
+                throw BenchError("the limit of file descriptors admits \(most) pages; raise it or use --pages \(most)")
+            }
             try await stage.withReplica("waiting") { server in
                 try await withClient { client in
                     let waiting = try await WaitingPages(pages, at: server, on: stage)
@@ -29,11 +31,14 @@ extension Trial {
 
 /// Measures the other calls without the pages and then with them.
 private struct WaitingRound {
-    private static let calls = ["POST /oauth/token", "GET /auth/me"]
+    /// A client's refresh, and who is signed in: by the REST interface's token, and by the client's.
+    private static let calls = ["POST /oauth/token", "GET /auth/me", "GET /oauth/userinfo"]
     private static let seconds = 10.0
     /// Below what one core serves, so that the latency is not that of a queue.
     private static let rate = 50.0
     private static let mostTimesSlower = 1.5
+    /// 16 KiB.
+    private static let mostKilobytesOfPage = 16.384
 
     private let without, with: [[PacedLoad.Answer]]
     private let failures: Int
@@ -63,6 +68,7 @@ private struct WaitingRound {
         while Double(tokens.count) < rate * seconds {
             tokens += try await party.tokens("refresh_token", scopes: ["email", "offline_access"])
         }
+        let access = try await party.tokens("access_token", scopes: ["openid", "email"]).first
         let path = server.url(stage.path(of: stage.es256))
         return [
             PacedLoad(
@@ -72,6 +78,7 @@ private struct WaitingRound {
             PacedLoad(
                 url: path + "/api/v1/auth/me", bearer: stage.people(of: stage.es256).first?.accessToken,
                 perSecond: rate),
+            PacedLoad(url: path + "/oauth/userinfo", bearer: access, perSecond: rate),
         ]
     }
 
@@ -93,7 +100,9 @@ private struct WaitingRound {
             Finding("calls that were refused", [Double(refused)], unit: "", .all(atMost: 0)),
             Finding("waiting calls that failed", rounds.map { Double($0.failures) }, unit: "", .all(atMost: 0)),
             // Later rounds use the memory of the first.
-            Finding("memory of a waiting page", rounds.prefix(1).map(\.kilobytesOfPage), unit: "kB"),
+            Finding(
+                "memory of a waiting page", rounds.prefix(1).map(\.kilobytesOfPage), unit: "kB",
+                .all(atMost: mostKilobytesOfPage)),
         ]
     }
 

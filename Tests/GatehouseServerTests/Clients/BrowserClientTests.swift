@@ -108,6 +108,28 @@ struct BrowserClientTests {
         }
     }
 
+    @Test func `a popup that is blocked or closed is an error of its own`() async throws {
+        try await Self.with { browser, app, _ in
+            _ = try await Self.tab(browser, app)
+            let blocked = "window.open = () => null, app.popup('corp').catch(error => error.code)"
+            #expect(try await browser.evaluate(blocked) == "POPUP_BLOCKED")
+            // The person closes it, and is on this page again.
+            let closed = """
+                (() => {
+                    const calls = [];
+                    const popup = {
+                        closed: true, location: { replace: url => calls.push(url) }, close: () => calls.push('closed'),
+                    };
+                    window.open = () => popup;
+                    document.hasFocus = () => true;
+                    return app.popup('corp').catch(error => JSON.stringify([error.code, calls.length, calls[1]]));
+                })()
+                """
+            #expect(try await browser.evaluate(closed) == #"["CANCELLED",2,"closed"]"#)
+            #expect(try await browser.evaluate("app.session === null") == true)
+        }
+    }
+
     @Test func `a full storage and a lost network keep the session, and the page is told`() async throws {
         try await Self.with { browser, app, server in
             _ = try await Self.tab(browser, app)

@@ -1,6 +1,7 @@
 import Accounts
 import Delivery
 import Foundation
+import GatehouseTesting
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -31,23 +32,43 @@ final class ClientApp: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Signs the custom tokens and the assertions of the mobile operator.
+    private let authority: TestAuthority
+
+    private init() throws { authority = try TestAuthority() }
 
     var url: String { "http://127.0.0.1:\(state.withLock { $0.port })" }
     var server: TestServer? { state.withLock { $0.server } }
     var hints: [String] { state.withLock { $0.hints } }
 
     /// Runs the body with a server that lists the app's origin, and has providers of all kinds that need no other service.
-    static func with(_ body: @Sendable @escaping (ClientApp, TestServer) async throws -> Void) async throws {
+    static func with(
+        logger: Logger = TestServer.silence, _ body: @Sendable @escaping (ClientApp, TestServer) async throws -> Void
+    ) async throws {
         try await serve { app in
             let corp = """
                 corp: { kind: oauth2, authorizationEndpoint: "\(app.url)/authorize", tokenEndpoint: "\(app.url)/token", \
                 userInfoEndpoint: "\(app.url)/me", clientID: client, clientSecret: secret, scopes: [profile], \
                 claims: { providerUid: id, email: mail, emailVerified: null, displayName: name }, forward: [login_hint] }
                 phone: { enabled: true, allowedCountries: [FR] }
+                custom: { \(app.customTokens) }
+                carrier: { kind: mobile-network, issuer: "https://operator.example", jwksURL: "\(app.url)/keys" }
+                """
+            // Its providers have other names than their kinds.
+            let named = """
+                  named:
+                    audience: named-app
+                    origins: ["https://named.example"]
+                    tokens: { algorithm: ES256 }
+                    providers:
+                      anonymous: { enabled: true }
+                      password: { kind: email, enabled: true, verificationLink: "https://named.example/verify" }
+                      legacy: { \(app.customTokens) }
                 """
             try await TestServer.with(
-                application: "redirectURIs: [\"\(app.url)/app.html\"]", providers: corp, origin: app.url,
-                email: "enabled: true, resetLink: \"https://demo.example/reset\""
+                application: "redirectURIs: [\"\(app.url)/app.html\"]\nrevealExistingIdentities: true", providers: corp,
+                others: TestServer.photos + "\n" + named, origin: app.url,
+                email: "enabled: true, resetLink: \"https://demo.example/reset\"", logger: logger
             ) { server in
                 app.state.withLock { $0.server = server }
                 try await body(app, server)
@@ -56,7 +77,7 @@ final class ClientApp: Sendable {
     }
 
     private static func serve(_ body: @Sendable @escaping (ClientApp) async throws -> Void) async throws {
-        let app = ClientApp()
+        let app = try ClientApp()
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "app")
         logger.logLevel = .critical
@@ -97,6 +118,21 @@ final class ClientApp: Sendable {
             let to = query["to"].map { String($0) } ?? ""
             let texts = server?.inbox.messages().filter { $0.to == to }.map { JSONValue.string($0.text) }
             return try Self.json(.array(texts ?? []))
+        case "/pass":
+            try await server?.letPass(.seconds(query["seconds"].flatMap { Int($0) } ?? 0))
+            return try Self.json([:])
+        case "/keys":
+            return try Self.json(authority.keySet)
+        case "/custom":
+            let phone = query["phone"].map { String($0) }
+            let now = Int64(Date().timeIntervalSince1970)
+            var claims: [String: JSONValue] = [
+                "iss": .string(phone == nil ? "https://legacy.example" : "https://operator.example"), "aud": "demo",
+                "jti": .string(UUID().uuidString), "iat": .integer(now), "exp": .integer(now + 200),
+            ]
+            claims["sub"] = query["sub"].map { .string(String($0)) }
+            claims["phone_number"] = phone.map { .string($0) }
+            return try Self.json(["token": .string(authority.token(claims))])
         case "/person":
             state.withLock { $0.person = query["is"].map { String($0) } ?? "" }
             return try Self.json([:])
@@ -125,6 +161,14 @@ final class ClientApp: Sendable {
         default:
             return file(request.uri.path)
         }
+    }
+
+    /// The settings of a provider that accepts the tokens of `authority`.
+    private var customTokens: String {
+        """
+        kind: custom-token, issuer: "https://legacy.example", audience: demo, algorithms: [ES256], \
+        jwks: "\(authority.keySetText.replacing("\"", with: "\\\""))"
+        """
     }
 
     /// The examples of the client's page as one module.

@@ -77,6 +77,51 @@ struct ClientExampleTests {
         }
     }
 
+    @Test func `a provider's popup signs in, links, and signs in again when the session is too old`() async throws {
+        try await BrowserClientTests.with { browser, app, server in
+            let uri = app.url + "/app.html"
+            func visit(_ person: String) async throws -> JSONValue {
+                _ = try await browser.evaluate("fetch('/person?is=\(person)').then(() => true)")
+                let button = """
+                    (() => {
+                        window.ref ??= new Webcom('demo');
+                        ref.registerAuthCallback(myAuthCb);
+                        const button = document.body.appendChild(document.createElement('button'));
+                        button.textContent = button.id = 'popup';
+                        window.popped = undefined;
+                        button.onclick = () => {
+                            button.remove();
+                            window.popped = new Promise(resolve => ref.authWithOAuth(
+                                { provider: 'corp', redirectUri: '\(uri)' },
+                                (error, auth) => resolve(error ? error.code : auth.uid)));
+                        };
+                    })()
+                    """
+                _ = try await browser.evaluate(button)
+                try await browser.click("document.getElementById('popup')")
+                try await browser.wait(until: "window.popped")
+                return try await browser.evaluate("popped")
+            }
+            _ = try await BrowserClientTests.tab(browser, app, "/webcom.html", until: "window.Webcom")
+            let ada = try await visit("ada")
+            #expect(ada.string?.count == 36, "\(ada)")
+            #expect(try await visit("grace") == ada, "the session links")
+            try await browser.wait(until: "heard.length === 2")
+            #expect(try await browser.evaluate("heard.every(uid => uid === heard[0])") == true)
+            let names = "ref.token().then(() => ref.removeAccount()).then(() => 'deleted', error => error.code)"
+            try await server.letPass(.seconds(3600))
+            try await browser.open(app.url + "/webcom.html?old")
+            try await browser.wait(until: "window.Webcom && location.search === '?old'")
+            _ = try await browser.evaluate("window.ref = new Webcom('demo'), true")
+            #expect(try await browser.evaluate(names) == "TOKEN_TOO_OLD")
+            // This provider does not say when the person signed in there, so that only a sign-in remains.
+            #expect(try await visit("grace") == "INVALID_TOKEN")
+            #expect(try await visit("grace") == ada)
+            #expect(try await browser.evaluate(names) == "deleted")
+            try await browser.wait(until: "heard.at(-1) === null")
+        }
+    }
+
     @Test func `the examples of the client's own page run`() async throws {
         try await BrowserClientTests.with { browser, app, server in
             // The account that an example merges into.

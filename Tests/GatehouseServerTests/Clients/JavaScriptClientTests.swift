@@ -9,8 +9,8 @@ import Testing
 struct JavaScriptClientTests {
     private static let node = "/usr/bin/node"
     private static let typeScript = "/usr/bin/tsc"
-    static var hasNode: Bool { FileManager.default.isExecutableFile(atPath: node) }
-    static var hasTypeScript: Bool { FileManager.default.isExecutableFile(atPath: typeScript) }
+    static var hasNode: Bool { NeededProgram.isExpected(node) }
+    static var hasTypeScript: Bool { NeededProgram.isExpected(typeScript) }
 
     /// What the client must not exceed, compressed by gzip.
     private static let mostBytes = 12_288
@@ -78,17 +78,31 @@ struct JavaScriptClientTests {
         #expect(outcome.status == 0, "\(outcome.output)")
     }
 
-    /// Runs `calls.mjs`, which makes every call, and `faults.mjs`, in which networks, servers, clocks and storages fail.
+    @Test(.enabled(if: hasNode, "Debian's package nodejs is not installed"))
+    func `Node is of version 20 or later`() async throws {
+        let outcome = try await Self.run(["--version"])
+        print("The client runs in Node \(outcome.output)", terminator: "")
+        let major = outcome.output.dropFirst().prefix { $0.isNumber }
+        #expect(Int(major).map { $0 >= 20 } == true, "\(outcome)")
+    }
+
+    /// Runs `calls.mjs`, which makes every call, `webcom.mjs`, which makes those of the Webcom library, and `faults.mjs`,
+    /// in which networks, servers, clocks and storages fail.
     ///
-    /// Both check that no URL, no error and nothing printed contains a token.
-    @Test(.enabled(if: hasNode, "Debian's package nodejs is not installed"), arguments: ["calls.mjs", "faults.mjs"])
+    /// All check that no URL of the server, no error and nothing printed contains a token.
+    @Test(
+        .enabled(if: hasNode, "Debian's package nodejs is not installed"),
+        arguments: ["calls.mjs", "faults.mjs", "webcom.mjs"])
     func `the client runs in Node, imported as a file`(script: String) async throws {
-        try await ClientApp.with { app, server in
+        let log = CollectedLog()
+        try await ClientApp.with(logger: log.logger) { app, server in
             let outcome = try await Self.run([
                 ClientApp.files.appending(path: script).path, ClientApp.sources.path, server.url, app.url,
             ])
             #expect(outcome.status == 0 && outcome.output == "ok\n", "\(outcome.output) \(outcome.errors)")
         }
+        // The hint to a provider's page in `calls.mjs`.
+        #expect(!log.lines.isEmpty && !log.lines.contains { $0.contains("MSISDN:33612345678") })
     }
 
     private static func run(

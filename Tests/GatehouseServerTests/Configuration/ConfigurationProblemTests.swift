@@ -35,7 +35,7 @@ struct ConfigurationProblemTests {
         ("server: []", "4: server: expected a mapping"),
         (
             "serveur: {}",
-            "4: serveur: unknown key, expected one of server, database, secrets, network, passwords, rateLimits, delivery, webhooks, defaultApplication, deletion, anonymous, applications"
+            "4: serveur: unknown key, expected one of server, database, secrets, network, passwords, rateLimits, delivery, webhooks, admin, defaultApplication, deletion, anonymous, applications"
         ),
         ("network: { allowPrivateHosts: yes }", "4: network.allowPrivateHosts: expected true or false"),
         ("passwords: { minimumLength: 7 }", "4: passwords.minimumLength: expected a whole number from 8 to 128"),
@@ -50,7 +50,7 @@ struct ConfigurationProblemTests {
         ),
         (
             "rateLimits: { logn: off }",
-            "4: rateLimits.logn: unknown key, expected one of login, refresh, apple, logout, forgotPassword, register, anonymous, otpClient, otpSend, forgotPasswordTarget, registerTarget, authorize, token, clientRegistration, device, userCode, qr, general"
+            "4: rateLimits.logn: unknown key, expected one of login, refresh, apple, logout, forgotPassword, register, anonymous, otpClient, otpSend, forgotPasswordTarget, registerTarget, authorize, token, clientRegistration, device, userCode, qr, adminKey, adminSearch, adminReveal, adminExport, general"
         ),
         ("rateLimits: on", "4: rateLimits: expected a mapping, or off"),
         ("delivery: { email: { smtp: \"smtp://x\" } }", "4: delivery.email.from: is required"),
@@ -316,7 +316,7 @@ struct ConfigurationProblemTests {
                 "gatehouse.yaml:6: applications.more.hosts[0]: the application demo already lists this host",
                 "gatehouse.yaml:7: secrets.masterKey: expected 32 bytes in base64, or file:PATH",
                 "gatehouse.yaml:8: colour: unknown key, expected one of server, database, secrets, network, passwords, "
-                    + "rateLimits, delivery, webhooks, defaultApplication, deletion, anonymous, applications",
+                    + "rateLimits, delivery, webhooks, admin, defaultApplication, deletion, anonymous, applications",
             ])
     }
 }

@@ -1,6 +1,7 @@
 import Accounts
 import GatehouseServer
 import HTTPAPI
+import ProviderKit
 import Testing
 
 /// What is refused at start, or warned of, in the settings of dialects.
@@ -99,6 +100,9 @@ struct DialectConfigurationTests {
         ),
         (photos("provider: hosted"), "immich.provider: the application has no pages"),
         (photos("session: { idle: 30d }"), "immich.session.lifetime"),
+        (photos("config: { trashDays: many }"), "immich.config.trashDays: expected a whole number"),
+        (photos("config: { further: [1] }"), "immich.config.further: expected text, a whole number"),
+        (photos("features: { further: some }"), "immich.features.further: expected true or false"),
     ])
     func `settings that are refused`(yaml: String, problem: String) {
         let problems = problems(yaml)
@@ -135,6 +139,27 @@ struct DialectConfigurationTests {
         #expect(try Fixture.warnings(Self.photos("", providers: one)).isEmpty)
         let both = try Fixture.warnings(Self.photos("", providers: "scripted: {}, other: { kind: scripted }"))
         #expect(both.count == 1 && both[0].contains("immich.provider: several providers have pages"))
+    }
+
+    @Test func `further members of an app's answers are kept, except those that the server determines`() throws {
+        let config = "config: { trashDays: 7, mapVersion: 3, note: Hello, beta: true, isInitialized: false, none: ~ }"
+        let features = "features: { trash: true, memories: true, panorama: false, oauth: false, email: false }"
+        let yaml = Self.photos("\(config), \(features)")
+        let settings = try Fixture.parse(yaml, installed: TestServer.providers).application(named: "demo")?.dialects
+            .immich
+        #expect(
+            settings?.config == [
+                "trashDays": .integer(7), "publicUsers": .bool(false), "maintenanceMode": .bool(false),
+                "mapVersion": .integer(3), "note": .string("Hello"), "beta": .bool(true),
+            ])
+        let further = settings?.features.filter { !ImmichSettings.backendFeatures.contains($0.key) }
+        #expect(further == ["memories": .bool(true), "panorama": .bool(false)])
+        #expect(settings?.features["trash"] == .bool(true) && settings?.features["search"] == .bool(false))
+        let warnings = try Fixture.warnings(yaml)
+        #expect(warnings.count == 3, "\(warnings)")
+        for own in ["config.isInitialized", "features.oauth", "features.email"] {
+            #expect(warnings.contains { $0.contains("immich.\(own): is left out") }, "\(own): \(warnings)")
+        }
     }
 
     @Test func `dialects without a common path go together`() throws {

@@ -12,8 +12,8 @@ struct DocumentationTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let pages = [
         "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Plugins/README.md", "deploy/capacity.md",
-        "deploy/citus.md", "docs/api.md", "docs/architecture.md", "docs/clients/javascript.md", "docs/clients/swift.md",
-        "docs/configuration.md", "docs/dialects.md", "docs/openid.md",
+        "deploy/citus.md", "docs/admin.md", "docs/api.md", "docs/architecture.md", "docs/clients/javascript.md",
+        "docs/clients/swift.md", "docs/configuration.md", "docs/dialects.md", "docs/openid.md",
         "docs/operations.md", "docs/pages.md", "docs/phones.md", "docs/quickstart.md", "docs/security.md",
     ]
 

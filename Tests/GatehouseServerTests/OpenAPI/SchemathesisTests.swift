@@ -3,8 +3,8 @@ import GatehouseTesting
 import ProviderKit
 import Testing
 
-/// Runs Schemathesis against the server with all its checks: a hundred valid and invalid requests for each operation,
-/// and sequences of requests.
+/// Runs Schemathesis against the server with all its checks: 50 valid and invalid requests for each operation, in the
+/// long mode 250, and sequences of requests.
 @Suite struct SchemathesisTests {
     /// Signs every request with a guest's token and takes a new guest each second, because requests end sessions and
     /// delete accounts.
@@ -32,13 +32,19 @@ import Testing
 
         [operations.checks.positive_data_acceptance]
         expected-statuses = ["2xx", "3xx", "400", "401", "403", "404", "409", "429"]
+
+        [[operations]]
+        include-path-regex = "^/api/v1/admin/"
+
+        [operations.checks.positive_data_acceptance]
+        expected-statuses = ["2xx", "400", "403", "404", "409", "429"]
         """
 
     /// `Host` is that of the issuer, whose pages are at no other place.
     private static let options = [
         "--header", "Host: 127.0.0.1:1",
-        "--checks", "all", "--max-examples", "100", "--generation-deterministic", "--continue-on-failure", "--no-color",
-        "--warnings", "off",
+        "--checks", "all", "--max-examples", isLongMode ? "250" : "50", "--generation-deterministic",
+        "--continue-on-failure", "--no-color", "--warnings", "off",
     ]
 
     /// Paths that read no bearer of a guest.
@@ -69,20 +75,36 @@ import Testing
         try await withoutToken
     }
 
+    @Test func `Schemathesis finds nothing in the admin API`() async throws {
+        let programs = try await PythonPrograms.schemathesis()
+        try await TestServer.with(providers: Self.providers, admin: "{ application: demo }") { server in
+            let key = try await server.serviceKey()
+            try await run(
+                programs, server, document: "/api/v1/admin/openapi.json",
+                ["--header", "Authorization: Bearer \(key)"])
+        }
+    }
+
     private func run(_ programs: PythonPrograms, asGuest: Bool, _ options: [String] = []) async throws {
         let application = "redirectURIs: [\"demo://callback\"]\n\(BlitzApp.everything)"
         try await TestServer.with(application: application, providers: Self.providers) { server in
-            try await ProcessDirectory.with { directory in
-                try directory.write(Self.hooks, to: "hooks.py")
-                try directory.write(Self.settings, to: "schemathesis.toml")
-                try await GatehouseProcess.with(
-                    [programs.path("st"), "run", server.url + "/openapi.json"] + Self.options + options,
-                    program: programs.python, in: directory,
-                    environment: asGuest ? ["SCHEMATHESIS_HOOKS": "hooks"] : [:]
-                ) { process in
-                    let status = try await process.end(within: .seconds(900))
-                    #expect(status == 0, "\(process.output.suffix(20_000))\(process.errors)")
-                }
+            try await run(programs, server, document: "/openapi.json", asGuest: asGuest, options)
+        }
+    }
+
+    private func run(
+        _ programs: PythonPrograms, _ server: TestServer, document: String, asGuest: Bool = false, _ options: [String]
+    ) async throws {
+        try await ProcessDirectory.with { directory in
+            try directory.write(Self.hooks, to: "hooks.py")
+            try directory.write(Self.settings, to: "schemathesis.toml")
+            try await GatehouseProcess.with(
+                [programs.path("st"), "run", server.url + document] + Self.options + options,
+                program: programs.python, in: directory,
+                environment: asGuest ? ["SCHEMATHESIS_HOOKS": "hooks"] : [:]
+            ) { process in
+                let status = try await process.end(within: .seconds(900))
+                #expect(status == 0, "\(process.output.suffix(20_000))\(process.errors)")
             }
         }
     }

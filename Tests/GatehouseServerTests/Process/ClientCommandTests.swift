@@ -9,8 +9,8 @@ import Testing
 
 /// `gatehouse client` and `gatehouse openid` beside a running server on the same database.
 struct ClientCommandTests {
-    private static let application =
-        RelyingParty.software().replacing("  software:", with: "  registration: { mode: open }\n  software:")
+    private static let application = RelyingParty.software("confirm: false")
+        .replacing("  software:", with: "  registration: { mode: open }\n  software:")
 
     private func withServerAndCommands(
         _ body: @Sendable @escaping (TestServer, ServerFile, ProcessDirectory) async throws -> Void
@@ -82,6 +82,24 @@ struct ClientCommandTests {
         }
     }
 
+    @Test func `a deleted installation's session ends on a running server, and the audit says why`() async throws {
+        try await withServerAndCommands { server, file, directory in
+            let ada = try await APIClient(server).register(at: server)
+            let (app, registration) = try await RelyingParty(server).install()
+            let access = try await app.bind(to: ada)["access_token"].string ?? ""
+            #expect(try await app.userInfo(access).status == 200)
+            #expect(try await file.run(["client", "delete", app.client], in: directory).status == 0)
+            #expect(try await app.userInfo(access).isOAuthError(401, "invalid_token"))
+            #expect(try await app.credentials("profile").isOAuthError(401, "invalid_client"))
+            #expect(try await app.manage(.GET, registration).status == 401)
+            let reasons = try await server.text(
+                "SELECT string_agg(end_reason, ' ') FROM sessions WHERE client_id LIKE 'dyn~%'")
+            let audited = try await server.text(
+                "SELECT string_agg(details->>'reason', ' ') FROM audit_events WHERE event = 'session.ended'")
+            #expect(reasons == "instanceDeleted" && audited == "instanceDeleted")
+        }
+    }
+
     @Test func `a statement is made from the configuration, and accepted once it is listed there`() async throws {
         try await withServerAndCommands { server, file, directory in
             var file = file
@@ -109,6 +127,29 @@ struct ClientCommandTests {
             let unknown = try await file.run(["openid", "statement", "nothing"], in: directory)
             #expect(unknown.status == 1)
             #expect(unknown.errorLines == ["gatehouse: the application has no software nothing in the configuration"])
+        }
+    }
+
+    @Test func `a statement of another application's software names its issuer and what it is configured with`()
+        async throws
+    {
+        try await withServerAndCommands { server, file, directory in
+            var file = file
+            let software = RelyingParty.software().replacing("version: \"1\"", with: "version: \"7\"")
+            file.others =
+                TestServer.photos + "\n    " + software.replacing("\n", with: "\n    ")
+            let arguments = ["openid", "statement", "CSI"]
+            let issuers = ["demo": "http://127.0.0.1:1", "photos": "http://127.0.0.1:1/apps/photos"]
+            for (application, version) in [(nil, "1"), ("demo", "1"), ("photos", "7")] as [(String?, String)] {
+                let outcome = try await file.run(
+                    arguments + (application.map { ["--application", $0] } ?? []), in: directory)
+                #expect(outcome.status == 0, "\(outcome.errorLines)")
+                let token = try DecodedToken(outcome.output.trimmingCharacters(in: .newlines))
+                #expect(token.claims["software_version"].string == version, "\(token.claims)")
+                #expect(token.claims["iss"].string == issuers[application ?? "demo"], "\(token.claims)")
+            }
+            let unknown = try await file.run(arguments + ["--application", "nothing"], in: directory)
+            #expect(unknown.status == 1 && unknown.output.isEmpty && unknown.errorLines.count == 1)
         }
     }
 }

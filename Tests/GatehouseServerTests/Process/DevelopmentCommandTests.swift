@@ -28,6 +28,28 @@ import Testing
         }
     }
 
+    /// Registers an installation at Blitz's path, and expects a sign-in by QR code on the page of a browser.
+    private func checkPhones(at client: APIClient) async throws {
+        let members: JSONValue = [
+            "software_id": "demo-mobile", "device_type": "iphone",
+            "software_statement": .string(DevelopmentHome.softwareStatement),
+        ]
+        let registered = try await client.send(
+            .POST, "/blitz/oauth/register", raw: Array(JSONEncoder().encode(members)),
+            bearer: DevelopmentHome.initialAccessToken)
+        #expect(registered.status == 201, "\(registered.text)")
+        let management = registered["registration_client_uri"].string ?? ""
+        #expect(management.hasPrefix(client.url + "/blitz/oauth/register/dyn~demo-mobile~"), "\(registered.text)")
+
+        let begun = try await client.send(.GET, "/signin")
+        let cookies = begun.headers["set-cookie"].map { $0.prefix { $0 != ";" } }.joined(separator: "; ")
+        let location = begun.headers.first(name: "location") ?? ""
+        let path = location.hasPrefix(client.url) ? String(location.dropFirst(client.url.count)) : location
+        let page = try await client.send(.GET, path, headers: ["cookie": cookies])
+        #expect(page.text.contains("<main data-step=\"signin\""), "\(page.status) \(page.text)")
+        #expect(page.text.contains("<button name=\"action\" value=\"qr\""), "\(page.text)")
+    }
+
     @Test(arguments: ["plain", "it's a path; with $(odd) names"])
     func theBannersLinesWorkAsPrinted(name: String) async throws {
         try await ProcessDirectory.with(named: name) { directory in
@@ -67,6 +89,7 @@ import Testing
                 let asked = try await client.send(.GET, String(path))
                 let page = asked.headers.first(name: "location") ?? ""
                 #expect(page.hasPrefix(client.url + "/signin/"), "\(asked.status) \(page)")
+                try await checkPhones(at: client)
                 let start = try await client.send(.GET, "/", headers: ["accept": "text/html"])
                 let link = try #require(start.text.firstMatch(of: /id="authorize" href="([^"]*)"/)?.output.1)
                 let example = link.replacing("&amp;", with: "&").dropFirst(client.url.count)

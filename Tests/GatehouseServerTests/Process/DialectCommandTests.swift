@@ -25,7 +25,41 @@ struct DialectCommandTests {
                     #expect(outcome.status == 0, "\(outcome.output) \(outcome.errorLines)")
                     let lines = outcome.output.split(separator: "\n")
                     #expect(lines.count >= 6 && lines.allSatisfy { $0.hasSuffix("  ok") }, "\(outcome.output)")
+                    guard dialect == "immich" else { continue }
+                    for call in Self.immichCalls { #expect(lines.contains("\(call)  ok"), "\(call)") }
                 }
+            }
+        }
+    }
+
+    private static let immichCalls = [
+        "GET /.well-known/immich", "GET /api/server/ping", "GET /api/server/version", "GET /api/server/config",
+        "GET /api/server/features", "POST /api/auth/login", "GET /api/oauth/authorize", "POST /api/oauth/authorize",
+        "POST /api/oauth/callback", "GET /api/users/me", "PUT /api/users/me", "POST /api/auth/validateToken",
+        "GET /api/auth/status", "PUT /api/auth/change-password", "POST /api/auth/change-password",
+        "POST /api/auth/logout", "PUT /api/auth/pin-code", "POST /api/auth/pin-code", "DELETE /api/auth/pin-code",
+        "POST /api/auth/pin-code/verify", "POST /api/auth/session/unlock", "POST /api/auth/session/lock",
+    ]
+
+    @Test func `calls of features that are off are not made`() async throws {
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        try await ProcessDirectory.with { directory in
+            var file = ServerFile(database: database)
+            file.application = """
+                redirectURIs: ["\(ImmichApp.redirectURI)"]
+                dialects: { immich: { passwords: false, version: "1.119.0" } }
+                """
+            try await file.serve(in: directory) { _, client in
+                let outcome = try await GatehouseProcess.run(
+                    ["dialect", "check", "immich", "--url", client.url], in: directory)
+                #expect(outcome.status == 0, "\(outcome.output) \(outcome.errorLines)")
+                let lines = outcome.output.split(separator: "\n").filter { !$0.hasSuffix("  ok") }
+                #expect(
+                    lines == [
+                        "POST /api/auth/login  not made: the server says that passwordLogin is off",
+                        "GET /api/oauth/authorize  not made: the server says that oauth is off",
+                        "POST /api/oauth/authorize  not made: the server says that oauth is off",
+                    ], "\(outcome.output)")
             }
         }
     }
@@ -55,6 +89,12 @@ struct DialectCommandTests {
             #expect(outcome.status == 0, "\(outcome.errorLines)")
             #expect(outcome.output.contains("demo, timetracker: pass on /auth/* /api/v1/* /signin* "))
             #expect(outcome.output.contains("demo, immich: pass on /.well-known/immich /api/auth/*"))
+            #expect(outcome.output.contains("/api/server/version"))
+            file.application = Self.application.replacing("version: \"1.119.0\", ", with: "")
+            let unversioned = try await file.run(["config", "check"], in: directory)
+            #expect(unversioned.status == 0, "\(unversioned.errorLines)")
+            #expect(unversioned.output.contains("/api/server/ping /api/server/config /api/server/features"))
+            #expect(!unversioned.output.contains("/api/server/version"), "the back end answers it")
         }
     }
 }

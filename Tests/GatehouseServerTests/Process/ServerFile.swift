@@ -20,6 +20,8 @@ struct ServerFile {
     var providers = ""
     /// Further entries of the application.
     var application = ""
+    /// Further applications, indented like `TestServer.photos`.
+    var others = ""
 
     var text: String {
         """
@@ -41,6 +43,7 @@ struct ServerFile {
               anonymous: { enabled: true }
               email: { mode: \(emailMode), verificationLink: "https://demo.example/verify" }
               \(providers)
+        \(others)
         """
     }
 
@@ -85,8 +88,11 @@ struct LogLine: Decodable {
 
 extension GatehouseProcess {
     /// The line that `serve` logs when its port is open.
-    fileprivate var servedPort: Int? {
-        errorLines.lazy.compactMap { try? LogLine($0) }.first { $0.message == "serving" }?
+    fileprivate var servedPort: Int? { port(in: "serving") }
+
+    /// The port that a log line names, once it is written.
+    func port(in message: String) -> Int? {
+        errorLines.lazy.compactMap { try? LogLine($0) }.first { $0.message == message }?
             .metadata?["port"].flatMap(Int.init)
     }
 }

@@ -105,6 +105,23 @@ extension HotPath {
             let party = jobs
             return { try await party.post("/oauth/token", ["grant_type": "client_credentials"]) }
         },
+        HotPath("registration of an installation", 1) { stage in
+            { try await RelyingParty(stage.server).registerInstance() }
+        },
+        HotPath("client credentials of an installation", 1) { stage in
+            let app = try await RelyingParty(stage.server).install().app
+            _ = try await app.bind(to: stage.client.register(at: stage.server))
+            return { try await app.credentials("profile") }
+        },
+        HotPath(
+            "code of an installation", 3,
+            because: "the installation proves itself; a session that it had ends in the transaction that uses the code"
+        ) { stage in
+            let app = try await RelyingParty(stage.server).install().app
+            let cookie = try await app.browser(of: stage.client.register(at: stage.server))
+            let code = try await app.code(cookie: cookie)
+            return { try await app.redeem(code) }
+        },
         HotPath("userinfo", 1) { stage in
             let (party, _, tokens) = try await stage.signedIn()
             return { try await party.userInfo(tokens["access_token"].string ?? "") }

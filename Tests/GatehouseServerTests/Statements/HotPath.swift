@@ -89,7 +89,8 @@ struct HotPathStage: Sendable {
                 defer { proxy.stop() }
                 try await TestServer.with(
                     database: DatabaseProxy.url(log.databaseURL, by: [proxy]),
-                    application: Device.configuration + "\ndialects: { immich: { provider: scripted } }",
+                    application: RelyingParty.instances(with: Device.configuration)
+                        + "\ndialects: { immich: { provider: scripted } }",
                     providers: "google: \(google)\nscripted: {}", rateLimits: rateLimits
                 ) { server in
                     let observed = ObservedServer(server: server, log: log, client: APIClient(server))

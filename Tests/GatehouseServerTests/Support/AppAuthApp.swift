@@ -15,6 +15,13 @@ struct AppAuthApp: Sendable {
         let registrationEndpoint, endSessionEndpoint, userinfoEndpoint: String?
     }
 
+    /// What the library reads of the answer to a registration.
+    struct Registration: Decodable, Sendable {
+        let clientId: String
+        let clientSecret, registrationAccessToken, registrationClientUri, tokenEndpointAuthMethod: String?
+        let clientSecretExpiresAt, clientIdIssuedAt: Int?
+    }
+
     struct Tokens: Decodable, Sendable {
         let tokenType: String
         let accessToken, idToken, refreshToken, scope: String?
@@ -36,12 +43,46 @@ struct AppAuthApp: Sendable {
     let app: BlitzApp
     let metadata: Discovery
     let clientID, clientSecret: String
+    /// Where the app deletes its registration, and the token for that.
+    let management: (url: String, token: String)
 
-    /// Fetches the configuration of the issuer.
+    /// Fetches the configuration of the issuer, for an instance that is registered.
     init(_ app: BlitzApp, issuer: String, as instance: BlitzApp.Instance) async throws {
-        let answer = try await app.send(.GET, "\(issuer)/.well-known/openid-configuration")
-        metadata = try answer.decoded(Discovery.self)
+        metadata = try await Self.metadata(app, issuer: issuer)
         (self.app, clientID, clientSecret) = (app, instance.clientId, instance.clientSecret)
+        management = (instance.registrationClientUri, instance.registrationAccessToken)
+    }
+
+    /// Fetches the configuration of the issuer, and registers at the endpoint that it names.
+    ///
+    /// The library always sends what it can register; software and statement are additional parameters.
+    init(registering app: BlitzApp, issuer: String) async throws {
+        let metadata = try await Self.metadata(app, issuer: issuer)
+        let body: JSONValue = [
+            "redirect_uris": [.string(BlitzApp.privateURI)], "application_type": "native", "response_types": ["code"],
+            "grant_types": ["authorization_code"], "subject_type": "public",
+            "token_endpoint_auth_method": "client_secret_basic", "software_id": .string(BlitzApp.softwareID),
+            "device_type": .string(app.deviceType), "software_statement": .string(BlitzApp.softwareStatement),
+        ]
+        let answer = try await app.send(
+            .POST, try #require(metadata.registrationEndpoint),
+            ["Content-Type": "application/json", "Authorization": "Bearer \(BlitzApp.initialAccessToken)"],
+            body: String(decoding: JSONEncoder().encode(body), as: UTF8.self))
+        let registration = try answer.decoded(Registration.self, status: 201)
+        // A secret must come with its end, and both members of the management or none.
+        try #require(registration.clientSecretExpiresAt != nil, "\(answer.text)")
+        (self.app, self.metadata, clientID) = (app, metadata, registration.clientId)
+        clientSecret = try #require(registration.clientSecret, "\(answer.text)")
+        management = (
+            try #require(registration.registrationClientUri, "\(answer.text)"),
+            try #require(registration.registrationAccessToken, "\(answer.text)")
+        )
+    }
+
+    private static func metadata(_ app: BlitzApp, issuer: String) async throws -> Discovery {
+        let found = try await app.send(.GET, "\(issuer)/.well-known/openid-configuration").decoded(Discovery.self)
+        try #require(found.issuer == issuer)
+        return found
     }
 
     // MARK: - The authorization request
@@ -68,26 +109,33 @@ struct AppAuthApp: Sendable {
     // MARK: - The token endpoint
 
     func exchange(_ code: String, of request: Request) async throws -> Tokens {
-        let tokens = try await post([
-            "grant_type": "authorization_code", "code": code, "redirect_uri": request.redirectURI,
-            "code_verifier": request.verifier,
-        ])
+        let tokens = try await redemption(of: code, request, verifier: request.verifier).decoded(Tokens.self)
         try check(try #require(tokens.idToken), nonce: request.nonce)
         return tokens
     }
 
+    func redemption(of code: String, _ request: Request, verifier: String) async throws -> BlitzApp.Answer {
+        try await post([
+            "grant_type": "authorization_code", "code": code, "redirect_uri": request.redirectURI,
+            "code_verifier": verifier,
+        ])
+    }
+
+    func clientCredentials(scope: String) async throws -> BlitzApp.Answer {
+        try await post(["grant_type": "client_credentials", "scope": scope])
+    }
+
     func refresh(_ token: String) async throws -> Tokens {
-        let tokens = try await post(["grant_type": "refresh_token", "refresh_token": token])
+        let tokens = try await post(["grant_type": "refresh_token", "refresh_token": token]).decoded(Tokens.self)
         if let idToken = tokens.idToken { try check(idToken, nonce: nil) }
         return tokens
     }
 
-    private func post(_ form: [String: String]) async throws -> Tokens {
-        let answer = try await app.send(
+    private func post(_ form: [String: String]) async throws -> BlitzApp.Answer {
+        try await app.send(
             .POST, metadata.tokenEndpoint,
             ["Authorization": authorization, "Content-Type": "application/x-www-form-urlencoded"],
             body: RelyingParty.encoded(form))
-        return try answer.decoded(Tokens.self)
     }
 
     /// Java's form encoding, which AppAuth for Android uses, also encodes `~`.
@@ -108,7 +156,19 @@ struct AppAuthApp: Sendable {
         if let nonce { try #require(claims["nonce"].string == nonce, "\(claims)") }
     }
 
-    // MARK: - The end of the session
+    // MARK: - With an access token
+
+    func userInfo(_ accessToken: String) async throws -> BlitzApp.Answer {
+        try await app.send(
+            .GET, try #require(metadata.userinfoEndpoint), ["Authorization": "Bearer \(accessToken)"])
+    }
+
+    // MARK: - The end
+
+    /// Deletes the registration; the library itself has no call for it.
+    func delete() async throws -> BlitzApp.Answer {
+        try await app.send(.DELETE, management.url, ["Authorization": "Bearer \(management.token)"])
+    }
 
     func endSession(idToken: String, returningTo uri: String, state: String) throws -> String {
         let endpoint = try #require(metadata.endSessionEndpoint)

@@ -44,8 +44,32 @@ struct BlitzApp: Sendable {
     var server: TestServer
     var host = PageBrowser.issuer
     var deviceType = "iphone"
+    /// The URLs of the metadata, once the app has read them; the page lets an app use them instead of its list.
+    private var metadata: Endpoints?
 
     init(_ server: TestServer) { self.server = server }
+
+    /// The URLs that the page lists, which are also in the metadata.
+    struct Endpoints: Decodable, Equatable, Sendable {
+        let authorizationEndpoint, tokenEndpoint, userinfoEndpoint, registrationEndpoint: String
+        let introspectionEndpoint, endSessionEndpoint: String
+    }
+
+    var endpoints: Endpoints {
+        metadata
+            ?? Endpoints(
+                authorizationEndpoint: host + "/blitz/oauth/ae", tokenEndpoint: host + "/blitz/oauth/te",
+                userinfoEndpoint: host + "/blitz/oauth/me", registrationEndpoint: host + "/blitz/oauth/register",
+                introspectionEndpoint: host + "/blitz/oauth/introspect",
+                endSessionEndpoint: host + "/blitz/oauth/logout")
+    }
+
+    /// The app with the URLs of the metadata.
+    func discovering() async throws -> Self {
+        var app = self
+        app.metadata = try await send(.GET, host + "/blitz/.well-known/openid-configuration").decoded(Endpoints.self)
+        return app
+    }
 
     // MARK: - HTTP
 
@@ -80,11 +104,11 @@ struct BlitzApp: Sendable {
             status: Int(response.status.code), headers: response.headers, text: String(buffer: content))
     }
 
-    private func post(_ path: String, _ form: KeyValuePairs<String, String>, by instance: Instance) async throws
+    private func post(_ url: String, _ form: KeyValuePairs<String, String>, by instance: Instance) async throws
         -> Answer
     {
         try await send(
-            .POST, host + path,
+            .POST, url,
             ["Authorization": instance.authorization, "Content-Type": "application/x-www-form-urlencoded"],
             body: Self.encoded(form))
     }
@@ -122,7 +146,7 @@ struct BlitzApp: Sendable {
             "software_statement": .string(statement),
         ]
         return try await send(
-            .POST, host + "/blitz/oauth/register",
+            .POST, endpoints.registrationEndpoint,
             ["Content-Type": "application/json", "Authorization": "Bearer \(token)"],
             body: String(decoding: JSONEncoder().encode(body), as: UTF8.self))
     }
@@ -139,7 +163,7 @@ struct BlitzApp: Sendable {
         let url: String
 
         fileprivate init(
-            at host: String, instance: Instance, scope: String, redirectURI: String, others: [String: String]
+            at endpoint: String, instance: Instance, scope: String, redirectURI: String, others: [String: String]
         ) {
             self.redirectURI = redirectURI
             var parameters = [
@@ -148,7 +172,7 @@ struct BlitzApp: Sendable {
                 "redirect_uri": redirectURI,
             ]
             parameters.merge(others) { $1 }
-            url = "\(host)/blitz/oauth/ae?\(RelyingParty.encoded(parameters))"
+            url = "\(endpoint)?\(RelyingParty.encoded(parameters))"
         }
 
         /// The code with which the browser has come back.
@@ -164,7 +188,9 @@ struct BlitzApp: Sendable {
         _ instance: Instance, scope: String = "openid profile", redirectURI: String = privateURI,
         _ others: [String: String] = [:]
     ) -> LoginRequest {
-        LoginRequest(at: host, instance: instance, scope: scope, redirectURI: redirectURI, others: others)
+        LoginRequest(
+            at: endpoints.authorizationEndpoint, instance: instance, scope: scope, redirectURI: redirectURI,
+            others: others)
     }
 
     struct Tokens: Decodable, Sendable {
@@ -181,7 +207,7 @@ struct BlitzApp: Sendable {
         of code: String, _ request: LoginRequest, by instance: Instance, verifier: String? = nil
     ) async throws -> Answer {
         try await post(
-            "/blitz/oauth/te",
+            endpoints.tokenEndpoint,
             [
                 "grant_type": "authorization_code", "code": code, "redirect_uri": request.redirectURI,
                 "code_verifier": verifier ?? request.verifier,
@@ -198,7 +224,7 @@ struct BlitzApp: Sendable {
     }
 
     func userData(_ accessToken: String) async throws -> Answer {
-        try await send(.GET, host + "/blitz/oauth/me", ["Authorization": "Bearer \(accessToken)"])
+        try await send(.GET, endpoints.userinfoEndpoint, ["Authorization": "Bearer \(accessToken)"])
     }
 
     // MARK: - User re-login, and opening web resources
@@ -219,16 +245,17 @@ struct BlitzApp: Sendable {
     }
 
     func relogin(_ instance: Instance, scope: String) async throws -> Answer {
-        try await post("/blitz/oauth/te", ["grant_type": "client_credentials", "scope": scope], by: instance)
+        try await post(endpoints.tokenEndpoint, ["grant_type": "client_credentials", "scope": scope], by: instance)
     }
 
     func refresh(_ token: String, scope: String? = nil, by instance: Instance) async throws -> Answer {
         guard let scope else {
             return try await post(
-                "/blitz/oauth/te", ["grant_type": "refresh_token", "refresh_token": token], by: instance)
+                endpoints.tokenEndpoint, ["grant_type": "refresh_token", "refresh_token": token], by: instance)
         }
         return try await post(
-            "/blitz/oauth/te", ["grant_type": "refresh_token", "refresh_token": token, "scope": scope], by: instance)
+            endpoints.tokenEndpoint, ["grant_type": "refresh_token", "refresh_token": token, "scope": scope],
+            by: instance)
     }
 
     /// The cookie that the app sets in the web browser before it opens a web resource.
@@ -247,7 +274,7 @@ struct BlitzApp: Sendable {
     // MARK: - Token data
 
     func introspection(of token: String, by instance: Instance) async throws -> Answer {
-        try await post("/blitz/oauth/introspect", ["token": token], by: instance)
+        try await post(endpoints.introspectionEndpoint, ["token": token], by: instance)
     }
 }
 

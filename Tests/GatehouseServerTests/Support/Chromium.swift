@@ -8,7 +8,7 @@ import Testing
 /// are unknown.
 final class Chromium: Sendable {
     static let path = "/usr/bin/chromium"
-    static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
+    static var isInstalled: Bool { NeededProgram.isExpected(path) }
 
     private let process: Process
     private let (commands, replies): (Pipe, Pipe)

@@ -91,7 +91,8 @@ func expectImmich(
 ) {
     let reasons = [
         400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
-        415: "Unsupported Media Type", 429: "Too Many Requests", 503: "Service Unavailable",
+        409: "Conflict", 413: "Content Too Large", 415: "Unsupported Media Type", 429: "Too Many Requests",
+        503: "Service Unavailable",
     ]
     let expected: JSONValue = [
         "message": .string(message), "error": .string(reasons[status] ?? ""), "statusCode": .integer(Int64(status)),

@@ -11,7 +11,9 @@ final class MailSink: Sendable {
         case hang
     }
 
-    /// A mail that has arrived whole. The relay acknowledges it unless the script hangs at its `.`.
+    /// A mail that has arrived whole.
+    ///
+    /// The relay acknowledges it unless the script hangs at its `.`.
     struct Taken: Sendable {
         let recipient: String
         let content: String

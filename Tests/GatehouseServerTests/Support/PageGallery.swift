@@ -9,6 +9,7 @@ enum PageGallery {
         var problem: StepPage.Problem?
         var client: String?
         var isCancellable = false
+        var isInWebView = false
     }
 
     /// All samples in a language, as an application of somebody else's would show them.
@@ -19,6 +20,7 @@ enum PageGallery {
         page.links = .init(
             privacy: "https://nordlicht.example/privacy", terms: "https://nordlicht.example/terms",
             support: "https://nordlicht.example/help")
+        page.isInWebView = sample.isInWebView
         if sample.isCancellable { page.cancel = "r/cancel" }
         return page
     }
@@ -66,6 +68,9 @@ enum PageGallery {
                     ($0.identifier, $0.sendsTexts, $0.canGoBack) = (longAddress, true, true)
                     $0.isRemembered = true
                 }), problem: .init(code: "INVALID_CREDENTIALS")),
+        Sample(
+            name: "signin-web-view", step: .signIn(ways()), client: "Fotoalbum", isCancellable: true,
+            isInWebView: true),
         Sample(
             name: "signin-code-only",
             step: .signIn(

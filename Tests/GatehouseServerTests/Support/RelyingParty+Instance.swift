@@ -8,9 +8,9 @@ import Testing
 
 /// Installations of an app, on which people sign in.
 extension RelyingParty {
-    /// The clients of `configuration`, and the app `CSI`, which asks for no press; `keys` are further keys of the app.
-    static func instances(_ keys: String = "confirm: false") -> String {
-        configuration.replacing("phone, offline_access]", with: "phone, offline_access, account]") + """
+    /// The clients of `clients`, and the app `CSI`, which asks for no press; `keys` are further keys of the app.
+    static func instances(_ keys: String = "confirm: false", with clients: String = configuration) -> String {
+        clients.replacing("phone, offline_access]", with: "phone, offline_access, account]") + """
 
               software:
                 CSI:

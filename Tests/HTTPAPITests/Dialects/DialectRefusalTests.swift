@@ -44,7 +44,7 @@ struct DialectRefusalTests {
         (.overloaded, "The server is busy. Please try again."),
         (.providerUnavailable, "The server is busy. Please try again."),
         (.tooWeakPassword, "The message: tooShort"),
-        (.accountDeleted, "The message It can be restored until 2026-01-30T08:00:00.000Z."),
+        (.accountDeleted, "The message. It can be restored until 2026-01-30T08:00:00.000Z at https://a.test/signin."),
         (.accountDisabled, "The message"),
         (.existingIdentity, "The message"),
         (.identityInUse, "The message"),
@@ -55,13 +55,22 @@ struct DialectRefusalTests {
         let details: [String: JSONValue] = [
             "reasons": ["tooShort", "common"], "purgeAfter": "2026-01-30T08:00:00.000Z", "restoreToken": "secret",
         ]
-        #expect(APIError(code, "The message", details: details).dialectMessage == words)
+        let error = APIError(code, "The message", details: details)
+        #expect(error.dialectMessage(restoring: "at https://a.test/signin") == words)
+    }
+
+    @Test func `without pages the words say only until when an account can be restored`() {
+        let error = APIError(
+            .accountDeleted, "The message", details: ["purgeAfter": "2026-01-30T08:00:00.000Z"])
+        #expect(
+            error.dialectMessage(restoring: nil)
+                == "The message. It can be restored until 2026-01-30T08:00:00.000Z.")
     }
 
     @Test(arguments: ["Login with Company", nil])
     func `a second proof leads to the button of the app if that opens pages`(button: String?) {
         let error = APIError(.secondProofRequired, "The message", details: ["ticket": "secret"])
-        let envelope = ImmichEnvelope(error, requestID: "id", button: button)
+        let envelope = ImmichEnvelope(error, requestID: "id", button: button, restoring: nil)
         let words = button.map { "This account needs another step. Use “\($0)”." } ?? "The message"
         #expect(envelope.message == words && envelope.status == 403 && envelope.code == .secondProofRequired)
     }

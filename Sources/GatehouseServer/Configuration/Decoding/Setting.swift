@@ -51,6 +51,9 @@ struct Setting: Sendable {
 protocol SettingsSection: Decodable, Sendable {
     static var settings: [Setting] { get }
 
+    /// The syntax of the values of keys that are not declared; `nil` if such keys are refused.
+    static var furtherKeys: Form? { get }
+
     /// The keys that are set if the value is not a mapping: a key with `text` is set to that text, a key without `text`
     /// to the value itself.
     static var shorthand: [(key: String, text: String?)] { get }
@@ -60,6 +63,7 @@ protocol SettingsSection: Decodable, Sendable {
 }
 
 extension SettingsSection {
+    static var furtherKeys: Form? { nil }
     static var shorthand: [(key: String, text: String?)] { [] }
     func validate() throws(SettingsError) {}
 }

@@ -39,12 +39,13 @@ final class SettingsReader {
 
     // MARK: - Mappings
 
-    /// Reads a mapping by its declared keys, fills in defaults and refuses all other keys.
+    /// Reads a mapping by its declared keys, fills in defaults and refuses all other keys, unless `further` is the form
+    /// of their values.
     ///
     /// `defaults` has values that were read earlier and take precedence over the declared defaults.
     /// - Returns: The keys without a problem; `nil` if the value is not a mapping.
     func table(
-        _ node: ConfigurationNode, _ settings: [Setting], defaults: ConfigurationNode? = nil,
+        _ node: ConfigurationNode, _ settings: [Setting], further: Form? = nil, defaults: ConfigurationNode? = nil,
         allowsMissing: Bool = false
     ) -> ConfigurationNode? {
         guard node.isMapping else { return refuse(node, expected: "a mapping") }
@@ -64,6 +65,11 @@ final class SettingsReader {
         }
         let known = settings.map(\.name)
         for entry in node.entries where !known.contains(entry.key) {
+            if let further {
+                guard !entry.value.isNull else { continue }
+                further.read(entry.value, self).map { entries.append(.init(key: entry.key, value: $0)) }
+                continue
+            }
             report("unknown key, expected one of \(known.joined(separator: ", "))", at: entry.value.place)
         }
         return node.with(.table(entries))
@@ -77,7 +83,7 @@ final class SettingsReader {
         }
         let node = node.isMapping || keys.isEmpty ? node : node.with(.table(keys))
         let id = ObjectIdentifier(type)
-        let (read, isClean) = checking { table(node, type.settings, defaults: shared[id]) }
+        let (read, isClean) = checking { table(node, type.settings, further: type.furtherKeys, defaults: shared[id]) }
         guard let table = read else { return nil }
         if isShared, shared[id] == nil { shared[id] = table }
         guard isClean else { return table }

@@ -19,6 +19,8 @@ extension DialectChecks {
             reader.report(
                 "is none of the application's roles", at: node["administrators"]?.place(of: "role") ?? node.place)
         }
+        warnOfOwn(ImmichSettings.ownConfig, at: node["config"])
+        warnOfOwn(ImmichSettings.ownFeatures, at: node["features"])
         if let session = section.session { warnOfLongLifetime(session, at: node) }
         var provider: String?
         // Without a provider that has pages, the app only has no button.
@@ -27,5 +29,12 @@ extension DialectChecks {
             provider = name
         }
         return section.value(provider: provider, providers: providers, pages: name)
+    }
+
+    /// Warns of members that the apps are told by Gatehouse, whatever the file says.
+    private func warnOfOwn(_ names: Set<String>, at node: ConfigurationNode?) {
+        for entry in node?.entries ?? [] where names.contains(entry.key) {
+            reader.warn("is left out, because Gatehouse determines it", at: entry.value.place)
+        }
     }
 }

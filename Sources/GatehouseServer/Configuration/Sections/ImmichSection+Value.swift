@@ -16,13 +16,8 @@ extension ImmichSection {
         settings.administratorRole = administrators?.role
         settings.loginPageMessage = loginPageMessage ?? ""
         if let session { settings.renewal = session.renewal }
-        settings.config = [
-            "trashDays": .integer(Int64(config.trashDays)), "publicUsers": .bool(config.publicUsers),
-            "mapDarkStyleUrl": .string(config.mapDarkStyleUrl ?? ""),
-            "mapLightStyleUrl": .string(config.mapLightStyleUrl ?? ""),
-            "maintenanceMode": .bool(config.maintenanceMode),
-        ]
-        settings.features = Dictionary(features.enabled.map { ($0, .bool(true)) }) { first, _ in first }
+        settings.config = config.members.filter { !ImmichSettings.ownConfig.contains($0.key) }
+        settings.features = features.members.filter { !ImmichSettings.ownFeatures.contains($0.key) }
         return settings
     }
 }

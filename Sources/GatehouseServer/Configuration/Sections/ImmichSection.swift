@@ -42,17 +42,23 @@ struct ImmichSection: SettingsSection {
             "administrators", .section(Administrators.self),
             help: "Who is an administrator of the photo back end (`isAdmin`). Default: no account is."),
         Setting("loginPageMessage", .anyText, help: "A text on the app's page to sign in."),
-        Setting("config", .section(Config.self), default: [:], help: "What apps are told about the back end."),
-        Setting("features", .section(Features.self), default: [:], help: "What the back end can do."),
+        Setting(
+            "config", .section(Config.self), default: [:],
+            help: """
+                What apps are told about the back end. Other keys are passed on as texts, whole numbers, or true or \
+                false, except those that Gatehouse determines.
+                """),
+        Setting(
+            "features", .section(Features.self), default: [:],
+            help: """
+                What the back end can do. Other keys are passed on as true or false, except those that Gatehouse \
+                determines.
+                """),
         Setting("pin", .section(Pin.self), default: [:], help: "The PIN of the locked folder."),
     ]
 
     struct Config: SettingsSection {
-        let trashDays: Int
-        let publicUsers: Bool
-        let mapDarkStyleUrl: String?
-        let mapLightStyleUrl: String?
-        let maintenanceMode: Bool
+        let members: [String: JSONValue]
 
         static let settings = [
             Setting("trashDays", .integer(0...36_500), default: "30", help: "How many days the trash keeps photos."),
@@ -61,19 +67,31 @@ struct ImmichSection: SettingsSection {
             Setting("mapLightStyleUrl", .httpURL, help: "The style of the map on a light screen."),
             Setting("maintenanceMode", .flag, default: "false", help: "Whether the back end is being maintained."),
         ]
+        static let furtherKeys: Form? = .text("text, a whole number, or true or false") { $0 }
+
+        init(from decoder: any Decoder) throws {
+            let settings = try decoder.container(keyedBy: SettingName.self)
+            let members = try settings.allKeys.map { key in
+                (key.stringValue, JSONValue(scalar: try settings.decode(String.self, forKey: key)))
+            }
+            self.members = Dictionary(members) { first, _ in first }
+        }
     }
 
     struct Features: SettingsSection {
-        let enabled: Set<String>
+        let members: [String: JSONValue]
 
         static let settings = ImmichSettings.backendFeatures.map {
             Setting($0, .flag, default: "false", help: "Whether the back end has this.")
         }
+        static let furtherKeys: Form? = .flag
 
         init(from decoder: any Decoder) throws {
             let settings = try decoder.container(keyedBy: SettingName.self)
-            let all = ImmichSettings.backendFeatures
-            enabled = Set(try all.filter { try settings.decode(Bool.self, forKey: SettingName(stringValue: $0)) })
+            let members = try settings.allKeys.map { key in
+                (key.stringValue, JSONValue.bool(try settings.decode(Bool.self, forKey: key)))
+            }
+            self.members = Dictionary(members) { first, _ in first }
         }
     }
 
@@ -106,6 +124,19 @@ struct ImmichSection: SettingsSection {
             rules.elevation = elevation
             return rules
         }
+    }
+}
+
+extension JSONValue {
+    /// The value that an app reads for a scalar of the file, which does not say whether it was quoted.
+    fileprivate init(scalar text: String) {
+        self =
+            switch text {
+            case "true": .bool(true)
+            case "false": .bool(false)
+            // A text such as 007 is no number.
+            default: Int64(text).flatMap { "\($0)" == text ? .integer($0) : nil } ?? .string(text)
+            }
     }
 }
 

@@ -1,7 +1,6 @@
 internal import Accounts
 internal import HTTPTypes
 internal import Hummingbird
-internal import OpenID
 internal import ProviderKit
 
 /// The REST shape of apps of Immich: those of its document, and the mobile app of immich-app/immich.
@@ -11,11 +10,6 @@ internal import ProviderKit
 enum Immich: Dialect {
     static let name = "immich"
     static let bases = ["/.well-known/immich", "/api/auth/", "/api/oauth/", "/api/users/me", "/api/server/"]
-    /// The back end serves its own calls below `/api/server/` and `/api/users/`.
-    static let proxiedPaths = [
-        "/.well-known/immich", "/api/auth/*", "/api/oauth/*", "/api/users/me", "/api/server/ping",
-        "/api/server/version", "/api/server/config", "/api/server/features",
-    ]
     static let credentials: [CredentialSource] = [
         .authorization, .header(.immichUserToken), .header(.immichSessionToken),
     ]
@@ -23,13 +17,24 @@ enum Immich: Dialect {
 
     static let errorSchema = ImmichEnvelope.schema
 
+    /// The back end serves its own calls below `/api/server/` and `/api/users/`, and its version unless that is
+    /// configured.
+    static func proxiedPaths(in settings: DialectSettings) -> [String] {
+        ["/.well-known/immich", "/api/auth/*", "/api/oauth/*", "/api/users/me", "/api/server/ping"]
+            + (settings.immich?.version == nil ? [] : ["/api/server/version"])
+            + ["/api/server/config", "/api/server/features"]
+    }
+
     static func renewal(in settings: DialectSettings) -> Renewal? { settings.immich?.renewal }
 
     static let writesError: ErrorWriter = { error, _, context in
         let known = APIError(any: error) ?? APIError(.internal, "Something went wrong")
-        let settings = context.scope?.application.dialects.immich
-        let isHosted = settings?.provider?.hasSameBytes(as: OwnClient.hostedProvider) == true
-        let body = ImmichEnvelope(known, requestID: context.id, button: isHosted ? settings?.buttonText : nil)
+        let application = context.scope?.application
+        let button = application?.dialects.immich?.buttonText
+        let isHosted = application?.dialects.usesOwnPages(in: name) == true
+        let body = ImmichEnvelope(
+            known, requestID: context.id, button: isHosted ? button : nil,
+            restoring: application?.restorePlace(in: Self.self, button: button))
         return known.response(body, status: known.status)
     }
 

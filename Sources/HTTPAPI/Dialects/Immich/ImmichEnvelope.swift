@@ -29,13 +29,14 @@ struct ImmichEnvelope: ResponsePayload {
     /// The refusal of a way of signing in that the application does not offer to apps.
     static let isOff = APIError(.providerDisabled, "This way of signing in is switched off")
 
-    /// `button` is the text of the app's button if it leads to the server's own pages.
-    init(_ error: APIError, requestID: String, button: String?) {
+    /// `button` is the text of the app's button if it leads to the server's own pages, and `place` is where people get
+    /// back an account that is being deleted.
+    init(_ error: APIError, requestID: String, button: String?, restoring place: String?) {
         (status, code, self.requestID) = (error.status, error.code, requestID)
-        message = Self.message(for: error, button: button)
+        message = Self.message(for: error, button: button, restoring: place)
     }
 
-    private static func message(for error: APIError, button: String?) -> String {
+    private static func message(for error: APIError, button: String?, restoring place: String?) -> String {
         switch error.code {
         // 400 is about a code or the current password, 401 about the token or the sign-in.
         case .invalidCredentials: error.status == 400 ? "Wrong password" : "Incorrect email or password"
@@ -46,7 +47,7 @@ struct ImmichEnvelope: ResponsePayload {
         case .wrongPIN: "Wrong PIN code"
         case .existingPIN: "User already has a PIN code"
         case .pinNotSet: "User does not have a PIN code"
-        default: error.dialectMessage
+        default: error.dialectMessage(restoring: place)
         }
     }
 }

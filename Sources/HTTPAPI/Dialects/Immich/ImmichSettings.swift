@@ -66,8 +66,8 @@ package struct ImmichSettings: Sendable, Equatable {
     /// Whether an account is an administrator of the back end, which nothing but its roles decides.
     func isAdministrator(_ user: User) -> Bool { administratorRole.map { user.access.has(role: $0) } ?? false }
 
-    /// The words on the app's button.
-    var buttonText: String { "Login with \(providerName)" }
+    /// The words on the app's button; empty if there is no button.
+    var buttonText: String { provider == nil ? "" : "Login with \(providerName)" }
 }
 
 extension Accounts.Application {

@@ -83,18 +83,21 @@ extension RequestShape<ProviderOperations.Start> {
             let query = try request.query
             return try start(
                 redirectURI: nil, challenge: query["code_challenge"], method: query["code_challenge_method"],
-                state: query["state"], in: request)
+                state: query["state"], in: request, naming: "code_challenge")
         }
     }
 }
 
 /// A request to begin a flow at the configured provider, which never ends at a URI that is not registered.
+///
+/// `name` is what the call names the proof key.
 private func start(
-    redirectURI: String?, challenge: String?, method: String?, state: String?, in request: IncomingRequest
+    redirectURI: String?, challenge: String?, method: String?, state: String?, in request: IncomingRequest,
+    naming name: String = "codeChallenge"
 ) throws -> ProviderOperations.Start {
     let settings = try request.immich
     guard let provider = settings.provider else { throw ImmichEnvelope.isOff }
-    guard let challenge else { throw AccountsError.missingParameter("codeChallenge") }
+    guard let challenge else { throw AccountsError.missingParameter(name) }
     let registered: String?
     if let redirectURI {
         registered = request.application?.appURIs(like: redirectURI).first

@@ -42,13 +42,15 @@ extension TimeTrackerCall {
     }
 
     var writesError: ErrorWriter {
-        { error, _, _ in
+        { error, _, context in
             // The session has ended, which is what the app wants.
             if self == .logout, case AccountsError.invalidToken = error { return .json(TimeTrackerFarewell()) }
             guard let known = APIError(any: error) else {
                 return .json(TimeTrackerError(message: "Something went wrong"), status: .internalServerError)
             }
-            return known.response(TimeTrackerError(message: message(of: known)), status: status(of: known))
+            let place = context.scope?.application.restorePlace(in: TimeTracker.self)
+            let text = message(of: known, restoring: place)
+            return known.response(TimeTrackerError(message: text), status: status(of: known))
         }
     }
 
@@ -62,13 +64,13 @@ extension TimeTrackerCall {
         }
     }
 
-    private func message(of error: APIError) -> String {
+    private func message(of error: APIError, restoring place: String?) -> String {
         switch (self, error.code) {
         case (.token, .missingParameter), (.token, .invalidParameter): "Missing required parameters: code, state"
         case (.token, .invalidToken), (.token, .invalidState):
             "OIDC session not found or expired. Initiate login again."
         case (_, .invalidToken): "Unauthorized"
-        default: error.dialectMessage
+        default: error.dialectMessage(restoring: place)
         }
     }
 }

@@ -75,17 +75,7 @@ extension ResponseShape<AuthorizationRedirect> {
                     headers: ["Location": "The provider's page.", "Set-Cookie": "Ties the flow to this browser."])
             ] + .stepErrors, writesError: Response.timeTrackerPage
         ) { redirect, context in
-            .redirect(
-                to: redirect.url, cookie: redirect.cookie, age: FlowCookie.age,
-                isPlain: context.isPlainLoopback)
+            .redirect(to: redirect.url, cookie: redirect.cookie, age: FlowCookie.age, in: context)
         }
-    }
-}
-
-extension OperationContext {
-    /// Whether a browser of the developer's own machine calls a development server without TLS.
-    fileprivate var isPlainLoopback: Bool {
-        scope.site.isDevelopment && ["localhost", "127.0.0.1", "[::1]"].contains(request.request.hostName)
-            && !Forwarding(of: request.request, peer: request.context.peer, site: scope.site).isSecure
     }
 }

@@ -37,6 +37,13 @@ struct BlitzAppTests {
         }
     }
 
+    @Test func `the metadata has every URL that the documentation lists`() async throws {
+        try await with { app, _ in
+            let discovered = try await app.discovering().endpoints
+            #expect(discovered == app.endpoints)
+        }
+    }
+
     @Test(arguments: ["iphone", "ipad", "android_phone", "android_tab", "win_mobile", "watch-7"])
     func `every type of device registers`(type: String) async throws {
         try await with { app, _ in
@@ -104,6 +111,29 @@ struct BlitzAppTests {
             #expect(signedOut.target == BlitzApp.logoutURI + "?state=s", "\(signedOut.status) \(signedOut.text)")
             #expect(try await phone.open("/blitz/profile").step == "signin")
             #expect(try await app.relogin(instance, scope: "profile").status == 200, "the app stays signed in")
+        }
+    }
+
+    @Test func `an app that is deleted leaves the profile, and a new one asks for the password where it wants it`()
+        async throws
+    {
+        try await with { app, person in
+            var (instance, _, browser) = try await app.signIn(person)
+            #expect(try await browser.open("/account/apps").text.contains(instance.clientId))
+            #expect(try await app.delete(instance).status == 204)
+            let page = try await browser.open("/account/apps")
+            #expect(page.step == "account-apps", "\(page.text)")
+            #expect(!page.text.contains(instance.clientId) && !page.text.contains("Company"), "\(page.text)")
+
+            instance = try await app.register()
+            let request = app.login(instance, ["prompt": "login"])
+            let asked = try await browser.open(request.url)
+            #expect(asked.step == "reauthenticate" && asked.text.contains(person.email), "\(asked.text)")
+            let ended = try await browser.submit("password", ["password": person.password], of: asked)
+            let tokens = try await app.tokens(
+                for: request.code(in: ended.target ?? "\(ended.text)"), request, by: instance)
+            #expect(try DecodedToken(tokens.idToken).claims["sub"].string == person.uid)
+            #expect(try await browser.open("/account/apps").text.contains(instance.clientId))
         }
     }
 

@@ -69,6 +69,39 @@ struct BlitzPlaceTests {
         }
     }
 
+    @Test func `requests, user data and sign-out may be posted`() async throws {
+        try await with { server in
+            let (_, blitz) = Self.parties(server)
+            let ada = try await blitz.api.register(at: server)
+            let cookie = try await blitz.browser(of: ada)
+            let posted = try await blitz.authorize(cookie: nil, isForm: true)
+            let place = posted.headers.first(name: "location") ?? ""
+            #expect(posted.status == 303 && place.hasPrefix(Self.issuer + "/oauth/ae?client_id=web"), "\(place)")
+            let path = String(place.dropFirst(PageBrowser.issuer.count))
+            let answer = try await blitz.api.send(.GET, path, headers: ["cookie": cookie])
+            let tokens = try await blitz.redeem(answer.returned("code") ?? "")
+            let access = try #require(tokens["access_token"].string, "\(tokens.text)")
+
+            let userData = blitz.endpoints.userInfo
+            for data in [
+                try await blitz.api.send(.POST, userData, bearer: access),
+                try await blitz.post(userData, ["access_token": access], isAuthenticated: false),
+            ] {
+                #expect(data.status == 200 && data["sub"].string == ada.uid, "\(data.status) \(data.text)")
+            }
+
+            let signedOut = try await blitz.post(
+                blitz.endpoints.logout,
+                [
+                    "id_token_hint": tokens["id_token"].string ?? "", "state": "s",
+                    "post_logout_redirect_uri": "https://photos.example/bye",
+                ], isAuthenticated: false, headers: ["cookie": cookie])
+            #expect(signedOut.status == 303, "\(signedOut.status) \(signedOut.text)")
+            #expect(signedOut.headers.first(name: "location") == "https://photos.example/bye?state=s")
+            #expect(try await blitz.userInfo(access).status == 401)
+        }
+    }
+
     @Test func `the metadata names nothing but its own places`() async throws {
         try await with { server in
             let client = APIClient(server)

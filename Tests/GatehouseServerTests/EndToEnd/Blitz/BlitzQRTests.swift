@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import GatehouseTesting
 import NIOHTTP1
 import ProviderKit
 import Testing
@@ -82,6 +83,27 @@ struct BlitzQRTests {
             let tokens = try await RelyingParty(scene.server).redeem(ended.code ?? "")
             let claims = try DecodedToken(tokens["id_token"].string ?? "").claims
             #expect(claims["sub"].string == scene.person.uid && claims["amr"].array == ["qr"], "\(claims)")
+        }
+    }
+
+    @Test(arguments: ["de", "ru", "en"])
+    func `the app sees the place in its language, as texts`(language: String) async throws {
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let path = "\(directory.path)/places.mmdb"
+        try Data(PlaceFileFixture.bytes(network: [127])).write(to: URL(filePath: path))
+        try await TestServer.with(
+            application: BlitzApp.configuration(), network: "allowPrivateHosts: true, geoIP: \"\(path)\""
+        ) { server in
+            let scene = try await Scene(server)
+            let details = try await scene.app.look(at: scene.code, scene.token, language: language)
+                .decoded(BlitzApp.LoginDetails.self)
+            // The file has no names in Russian.
+            let names =
+                language == "de" ? ["München", "Bayern", "Deutschland"] : ["Munich", "Bavaria", "Germany"]
+            #expect([details.ipCity, details.ipState, details.ipCountry] == names, "\(details)")
+            #expect(details.ip == "127.0.0.1" && details.ipRadius == "20", "\(details)")
+            #expect(details.ipLat == "48.1374" && details.ipLng == "11.5755", "\(details)")
         }
     }
 

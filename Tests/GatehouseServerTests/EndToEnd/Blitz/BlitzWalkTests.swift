@@ -7,17 +7,18 @@ import Testing
 
 /// The life of an app for Blitz, in order, with a real browser on the phone, in the app's web view and on a desktop.
 ///
-/// The app's own calls are those of Blitz's documentation; what the browser does is checked as AppAuth checks it.
+/// It runs with a client that follows Blitz's documentation and with one that does what AppAuth does.
 @Suite(.enabled(if: Chromium.isInstalled, "Debian's package chromium is not installed"))
 struct BlitzWalkTests {
     struct Walk: Sendable {
         let server: TestServer
+        let client: AppClient
         let app: BlitzApp
         let person: Person
         let web: RelyingParty
 
-        init(_ server: TestServer) async throws {
-            (self.server, app) = (server, BlitzApp(server))
+        init(_ server: TestServer, of client: AppClient) async throws {
+            (self.server, self.client, app) = (server, client, BlitzApp(server))
             person = try await app.api.register(at: server)
             var web = RelyingParty(server)
             web.endpoints = .blitz
@@ -25,11 +26,12 @@ struct BlitzWalkTests {
         }
     }
 
-    @Test func `an app registers, signs in, signs a browser in, is withdrawn, and leaves`() async throws {
+    @Test(arguments: AppClient.allCases)
+    func `an app registers, signs in, signs a browser in, is withdrawn, and leaves`(client: AppClient) async throws {
         try await TestServer.with(application: BlitzApp.configuration()) { server in
-            let walk = try await Walk(server)
+            let walk = try await Walk(server, of: client)
             try await Chromium.with(server) { phone in
-                let instance = try await walk.app.register()
+                let instance = try await client.install(walk.app)
                 let token = try await walk.signIn(on: instance, in: phone)
                 try await walk.signInAgain(on: instance)
                 try await walk.openWebResource(of: instance)
@@ -62,52 +64,48 @@ extension BlitzWalkTests.Walk {
     // MARK: - The initial login
 
     /// Signs the person in by both kinds of redirect URI, and returns the last access token.
-    fileprivate func signIn(on instance: BlitzApp.Instance, in phone: Chromium) async throws -> String {
-        let client = try await AppAuthApp(app, issuer: PageBrowser.issuer + "/blitz", as: instance)
-        let first = AppAuthApp.Request(redirectURI: BlitzApp.privateURI)
-        try await phone.open(client.address(of: first, scope: "openid profile"))
+    fileprivate func signIn(on instance: any InstalledApp, in phone: Chromium) async throws -> String {
+        let first = instance.login(redirectURI: BlitzApp.privateURI, [:])
+        try await phone.open(first.url)
         try await phone.wait(for: "signin")
         try await phone.type(person.email, into: "identifier")
         try await phone.type(person.password, into: "password")
         let redirect = try await phone.opening(first.redirectURI) { try await phone.click(button("password")) }
-        let tokens = try await client.exchange(client.code(in: redirect, of: first), of: first)
-        #expect(try DecodedToken(tokens.idToken ?? "").claims["sub"].string == person.uid)
+        let tokens = try await first.tokens(first.code(redirect))
+        #expect(try DecodedToken(tokens.idToken).claims["sub"].string == person.uid)
 
         // The browser knows the person now, and a press opens the app.
-        let wrong = app.login(instance)
-        let code = try wrong.code(in: await proceed(at: wrong.url, to: wrong.redirectURI, in: phone))
-        let refusal = try await app.redemption(
-            of: code, wrong, by: instance, verifier: String(repeating: "v", count: 43)
-        ).decoded(BlitzApp.Refusal.self, status: 400)
+        let wrong = instance.login(redirectURI: BlitzApp.privateURI, [:])
+        let code = try wrong.code(await proceed(at: wrong, in: phone))
+        let refusal = try await wrong.redeemWrongly(code).decoded(BlitzApp.Refusal.self, status: 400)
         #expect(refusal.error == "invalid_grant")
         #expect(refusal.errorDescription.hasPrefix("The provided authorization grant is invalid, expired, revoked"))
 
-        let second = app.login(instance, redirectURI: BlitzApp.webURI)
-        let link = try await proceed(at: second.url, to: second.redirectURI, in: phone)
-        let last = try await app.tokens(for: second.code(in: link), second, by: instance)
+        let second = instance.login(redirectURI: BlitzApp.webURI, [:])
+        let last = try await second.tokens(second.code(await proceed(at: second, in: phone)))
         #expect(last.scope == "openid profile" && last.tokenType == "Bearer" && last.expiresIn == 3600)
-        let data = try await app.userData(last.accessToken)
+        let data = try await instance.userData(last.accessToken)
         #expect(data.status == 200 && data.text.contains(person.uid), "\(data.text)")
         return last.accessToken
     }
 
-    private func proceed(at url: String, to uri: String, in phone: Chromium) async throws -> String {
-        try await phone.open(url)
+    private func proceed(at login: AppLogin, in phone: Chromium) async throws -> String {
+        try await phone.open(login.url)
         try await phone.wait(for: "confirm")
-        return try await phone.opening(uri) { try await phone.click(button("continue")) }
+        return try await phone.opening(login.redirectURI) { try await phone.click(button("continue")) }
     }
 
     // MARK: - Without the person
 
-    fileprivate func signInAgain(on instance: BlitzApp.Instance) async throws {
-        let tokens = try await app.relogin(instance, scope: "profile").decoded(BlitzApp.ReloginTokens.self)
+    fileprivate func signInAgain(on instance: any InstalledApp) async throws {
+        let tokens = try await instance.credentials("profile").decoded(BlitzApp.ReloginTokens.self)
         #expect(tokens.scope == "openid profile" && tokens.tokenType == "Bearer" && tokens.expiresIn == 3600)
-        #expect(try await app.userData(tokens.accessToken).text.contains(person.uid))
+        #expect(try await instance.userData(tokens.accessToken).text.contains(person.uid))
     }
 
     /// Opens a web client from the app, which signs in without a page, once.
-    fileprivate func openWebResource(of instance: BlitzApp.Instance) async throws {
-        let native = try await app.native(instance)
+    fileprivate func openWebResource(of instance: any InstalledApp) async throws {
+        let native = try await instance.credentials("native").decoded(BlitzApp.NativeTokens.self)
         #expect(native.scope == "native")
         for isFirst in [true, false] {
             try await Chromium.with(server) { view in
@@ -132,8 +130,8 @@ extension BlitzWalkTests.Walk {
     // MARK: - QR codes
 
     /// Signs desktops in: a code that is confirmed, refused, expired, and used.
-    fileprivate func answerQRCodes(with instance: BlitzApp.Instance) async throws {
-        let token = try await app.scanningToken(instance)
+    fileprivate func answerQRCodes(with instance: any InstalledApp) async throws {
+        let token = try await instance.credentials("blitz_qr_auth").decoded(BlitzApp.ReloginTokens.self).accessToken
         try await Chromium.with(server) { desktop in
             try await desktop.open(place)
             try await desktop.wait(for: "signin")
@@ -186,7 +184,7 @@ extension BlitzWalkTests.Walk {
     // MARK: - The end
 
     /// Withdraws the app at the profile.
-    fileprivate func withdraw(_ instance: BlitzApp.Instance, token: String, in phone: Chromium) async throws {
+    fileprivate func withdraw(_ instance: any InstalledApp, token: String, in phone: Chromium) async throws {
         try await phone.open(PageBrowser.issuer + "/blitz/profile")
         try await phone.wait(for: "account")
         try await phone.follow("/account/apps")
@@ -195,24 +193,25 @@ extension BlitzWalkTests.Walk {
             "[...document.querySelectorAll('button[value=revoke]')]"
                 + ".find(button => (button.closest('li') ?? button.form).innerText.includes('Company'))")
         try await phone.wait(until: "!document.querySelector('main').innerText.includes('Company')")
-        let refusal = try await app.relogin(instance, scope: "profile").decoded(BlitzApp.Refusal.self, status: 401)
+        let refusal = try await instance.credentials("profile").decoded(BlitzApp.Refusal.self, status: 401)
         #expect(refusal == .init(error: "invalid_client", errorDescription: "Client authentication failed."))
         try await app.expectRefusal(of: [token])
     }
 
     /// Signs in again with a chosen account, and deletes the instance.
     fileprivate func switchAndLeave(in phone: Chromium) async throws {
-        let instance = try await app.register()
-        let request = app.login(instance, scope: "openid profile", ["prompt": "select_account"])
+        let instance = try await client.install(app)
+        let request = instance.login(redirectURI: BlitzApp.privateURI, ["prompt": "select_account"])
         try await phone.open(request.url)
         try await phone.wait(for: "accounts")
         let redirect = try await phone.opening(request.redirectURI) { try await phone.click(button("choose")) }
-        let tokens = try await app.tokens(for: request.code(in: redirect), request, by: instance)
-        let answer = try await app.delete(instance)
+        let tokens = try await request.tokens(request.code(redirect))
+        let renewed = try await instance.credentials("profile").decoded(BlitzApp.ReloginTokens.self)
+        let answer = try await instance.delete()
         #expect(answer.status == 204 && answer.text.isEmpty, "\(answer.text)")
-        #expect(try await app.delete(instance).status == 401)
-        #expect(try await app.relogin(instance, scope: "profile").status == 401)
-        try await app.expectRefusal(of: [tokens.accessToken])
+        #expect(try await instance.delete().status == 401)
+        #expect(try await instance.credentials("profile").status == 401)
+        try await app.expectRefusal(of: [tokens.accessToken, renewed.accessToken])
     }
 
     /// Where the web client begins.

@@ -8,20 +8,23 @@ import Testing
 /// A token or secret of one kind is refused in every place of another kind.
 struct TokenConfusionTests {
     private enum Kind: String, CaseIterable {
+        case sessionBearer
         case identityToken, accessToken, refreshToken, css, instanceSecret, managementToken, initialToken, qrToken
         case restToken, restRefreshToken, qrCode
+        case nativeToken
     }
 
     /// Where tokens are presented, and the kinds that are good there.
     private enum Place: String, CaseIterable {
         case userInfo, rest, qr, management, registration, clientSecret, code, refreshToken, cookie, restRefresh
         case introspection
+        case timeTracker, immich, immichField
 
         var own: Set<Kind> {
             switch self {
             case .userInfo: [.accessToken]
-            case .rest: [.restToken]
-            case .qr: [.restToken, .qrToken]
+            case .rest, .timeTracker, .immich, .immichField: [.restToken, .sessionBearer]
+            case .qr: [.restToken, .qrToken, .sessionBearer]
             case .management: [.managementToken]
             case .registration: [.initialToken]
             case .clientSecret: [.instanceSecret]
@@ -29,7 +32,7 @@ struct TokenConfusionTests {
             case .refreshToken: [.refreshToken]
             case .cookie: [.css]
             case .restRefresh: [.restRefreshToken]
-            case .introspection: [.accessToken, .refreshToken, .qrToken]
+            case .introspection: [.accessToken, .refreshToken, .qrToken, .nativeToken]
             }
         }
     }
@@ -46,14 +49,18 @@ struct TokenConfusionTests {
             let signedIn = try await app.signIn(person, ["access_type": "offline"])
             instance = signedIn.instance
             var desktop = PageBrowser(server)
+            let native = try await app.native(instance)
             secrets = [
                 .identityToken: signedIn.tokens.idToken, .accessToken: signedIn.tokens.accessToken,
                 .refreshToken: try #require(signedIn.tokens.refreshToken),
-                .css: try await app.native(instance).css, .instanceSecret: instance.clientSecret,
+                .css: native.css, .instanceSecret: instance.clientSecret,
                 .managementToken: instance.registrationAccessToken, .initialToken: BlitzApp.initialAccessToken,
                 .qrToken: try await app.scanningToken(instance), .restToken: person.accessToken,
                 .restRefreshToken: person.refreshToken,
+                .sessionBearer: try #require(
+                    try await ImmichApp(api: app.api).login(person.email)["accessToken"].string),
                 .qrCode: try await desktop.showQRCode(of: RelyingParty(server)).code,
+                .nativeToken: native.accessToken,
             ]
         }
 
@@ -76,6 +83,12 @@ struct TokenConfusionTests {
             switch place {
             case .userInfo: return try await bearer(.GET, app.host + "/blitz/oauth/me")
             case .rest: return try await bearer(.GET, app.host + "/api/v1/auth/me")
+            case .timeTracker: return try await bearer(.GET, app.host + "/auth/me")
+            case .immich: return try await bearer(.GET, app.host + "/api/users/me")
+            case .immichField:
+                let answer = try await app.send(.GET, app.host + "/api/users/me", ["x-immich-user-token": secret])
+                #expect([200, 401, 403].contains(answer.status), "\(answer.status) \(answer.text)")
+                return (answer.status == 200, "\(answer.status) \(answer.text)")
             case .qr:
                 // A token that may answer learns that there is no such code.
                 let unknown = UUID().uuidString.lowercased()
@@ -115,8 +128,13 @@ struct TokenConfusionTests {
         }
     }
 
+    private static let dialects = """
+        redirectURIs: [{ uri: "\(TimeTrackerApp.redirectURI)", pkce: false }]
+        dialects: { timetracker: { provider: hosted }, immich: {} }
+        """
+
     @Test func `each kind is refused at the places of the others, and still works at its own`() async throws {
-        try await TestServer.with(application: BlitzApp.configuration()) { server in
+        try await TestServer.with(application: BlitzApp.configuration() + "\n" + Self.dialects) { server in
             let world = try await World(server)
             for place in Place.allCases {
                 for (kind, secret) in world.secrets where !place.own.contains(kind) {

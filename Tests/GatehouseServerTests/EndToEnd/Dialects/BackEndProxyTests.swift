@@ -134,6 +134,36 @@ import Testing
     }
 
     @Test(arguments: Proxy.allCases)
+    func `the token in a dialect's own field counts, and does not reach the back end`(proxy: Proxy) async throws {
+        try await ImmichApp.with { server, app in
+            let (bearer, other) = (try await app.token(at: server), try await app.api.guest().accessToken)
+            try await with(proxy, server: server) { client, backEnd in
+                for field in ["x-immich-user-token", "x-immich-session-token"] {
+                    let answer = try await client.send(.GET, "/api/assets", headers: [field: bearer])
+                    try #require(answer.status == 200, "\(field): \(answer.text)")
+                    let fields = answer["fields"]
+                    let passed = try #require(fields["authorization"].string?.split(separator: " ").last)
+                    let token = try DecodedToken(String(passed))
+                    #expect(token.header["typ"] == "at+jwt" && token.claims["aud"] == "demo")
+                    #expect(fields[field] == .null && !answer.text.contains(bearer), "\(answer.text)")
+                }
+                let reached = backEnd.count
+                let refusals: [HTTPHeaders] = [
+                    ["x-immich-user-token": "ghs_x"], ["x-api-key": bearer],
+                    ["x-immich-user-token": bearer, "authorization": "Bearer \(other)"],
+                ]
+                for fields in refusals {
+                    let refused = try await client.send(.GET, "/api/assets", headers: fields)
+                    #expect(refused.status == 401, "\(fields): \(refused.text)")
+                }
+                #expect(try await app.call(.POST, "/auth/logout", token: bearer).status == 200)
+                let ended = try await client.send(.GET, "/api/assets", headers: ["x-immich-user-token": bearer])
+                #expect(ended.status == 401 && backEnd.count == reached, "\(ended.text)")
+            }
+        }
+    }
+
+    @Test(arguments: Proxy.allCases)
     func `while the server is away nothing reaches the back end`(proxy: Proxy) async throws {
         try await with(proxy, server: nil) { client, backEnd in
             let answer = try await client.send(.GET, "/entries", bearer: "anything")

@@ -45,6 +45,21 @@ struct SessionBearerTests {
         }
     }
 
+    @Test func `a bearer is as recent as its sign-in`() async throws {
+        try await with { server, app, bearer in
+            let body: JSONValue = ["code": "unknown"]
+            try await server.letPass(.seconds(600))
+            for old in [
+                try await app.api.delete("/auth/account", bearer: bearer),
+                try await app.api.get("/auth/account/export", bearer: bearer),
+                try await app.api.post("/auth/merge", body, bearer: bearer),
+            ] { expectError(old, 403, "TOKEN_TOO_OLD") }
+            #expect(try await app.me(bearer).status == 200, "other calls take it")
+            let fresh = try await app.signIn(.somebody("ada", email: "ada@example.com")).accessToken
+            #expect(try await app.api.delete("/auth/account", bearer: fresh).status == 204)
+        }
+    }
+
     @Test func `a bearer that ends at one replica is refused by the other at once`() async throws {
         try await with { server, app, bearer in
             let configuration = TimeTrackerApp.configuration("session: { idle: 10d, lifetime: 30d }")
@@ -191,6 +206,30 @@ struct SessionBearerTests {
                         "gatehouse_session_bearers_live 1.0\n")
                 }
             }
+        }
+    }
+
+    @Test func `the audit names the dialect of a session that opens or ends, and of a refusal`() async throws {
+        try await with { server, app, bearer in
+            let opened = try await server.audited().filter { $0.event == "session.opened" }
+            #expect(opened.map { $0.details["dialect"] } == ["timetracker"], "\(opened)")
+            let further = try await server.audited {
+                #expect(try await app.logout(bearer).status == 200)
+                try await server.execute("UPDATE accounts SET disabled_at = now()")
+                let arrival = try await app.arrive(with: .somebody("ada", email: "ada@example.com"))
+                #expect(try await app.exchange(arrival).status == 403)
+            }
+            let events = further.filter { ["session.ended", "sign-in.refused"].contains($0.event) }
+            #expect(events.map(\.event) == ["session.ended", "sign-in.refused"], "\(further)")
+            #expect(events.allSatisfy { $0.details["dialect"] == "timetracker" }, "\(events)")
+            #expect(events.last?.details["rule"] == "account.disabled", "\(events)")
+            // What version 1 of the API opens and ends has no dialect.
+            let others = try await server.audited {
+                let person = try await app.api.register(at: server)
+                _ = try await app.api.post("/auth/logout", bearer: person.accessToken)
+            }
+            let ended = others.filter { $0.event == "session.ended" }
+            #expect(ended.count == 1 && ended.allSatisfy { $0.details["dialect"] == .null }, "\(others)")
         }
     }
 

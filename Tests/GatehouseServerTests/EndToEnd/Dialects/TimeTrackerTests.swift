@@ -120,6 +120,41 @@ struct TimeTrackerTests {
         }
     }
 
+    /// WebKit drops cookies with `Secure` that come without TLS, even on loopback.
+    @Test func `a developer's browser gets a cookie without TLS, which is deleted in the form in which it was set`()
+        async throws
+    {
+        try await TestServer.with(
+            server: "development: true, trustedProxies: [127.0.0.1]", application: TimeTrackerApp.configuration(),
+            providers: "scripted: {}"
+        ) { server in
+            let api = APIClient(server)
+            let (plain, secure) = ("; HttpOnly; SameSite=Lax", "; Secure; HttpOnly; SameSite=None")
+            let cases: [(fields: HTTPHeaders, attributes: String)] = [
+                (["host": "localhost:3001"], plain), (["host": "127.0.0.1:3001"], plain), (["host": "[::1]"], plain),
+                (["host": "localhost:3001", "x-forwarded-proto": "https"], secure),
+                (["host": "timer.example"], secure),
+            ]
+            for (fields, attributes) in cases {
+                for path in ["/auth/login?", "/api/v1/auth/oauth/scripted/authorize?"] {
+                    let begun = try await api.send(
+                        .GET, path + "redirect_uri=\(TimeTrackerApp.redirectURI)", headers: fields)
+                    let set = try #require(begun.headers.first(name: "set-cookie"), "\(fields): \(begun.text)")
+                    #expect(set.hasSuffix("; Max-Age=600" + attributes), "\(path) \(fields): \(set)")
+                    let state = try #require(try begun.redirect.query("state"))
+                    var answered = fields
+                    answered.add(name: "cookie", value: String(set.prefix { $0 != ";" }))
+                    let ended = try await api.send(
+                        .GET, "/api/v1/auth/oauth/scripted/callback?error=access_denied&state=\(state)",
+                        headers: answered)
+                    let deleted = try #require(ended.headers.first(name: "set-cookie"), "\(ended.text)")
+                    #expect(deleted.hasSuffix("; Max-Age=0" + attributes), "\(path) \(fields): \(deleted)")
+                    #expect(deleted.prefix { $0 != "=" } == set.prefix { $0 != "=" })
+                }
+            }
+        }
+    }
+
     @Test(arguments: ["scripted", "hosted"])
     func `a browser that sends a token signs in all the same`(provider: String) async throws {
         let settings = TimeTrackerApp.configuration().replacing("provider: scripted", with: "provider: \(provider)")

@@ -8,7 +8,7 @@ import Testing
 /// Tokens of the OpenID provider and those of dialects do not work in each other's place.
 struct TokenPlaceTests {
     private static let application = """
-        \(RelyingParty.configuration)
+        \(RelyingParty.instances())
           paths: [blitz]
         redirectURIs: [{ uri: "\(TimeTrackerApp.redirectURI)", pkce: false }, "\(ImmichApp.redirectURI)"]
         dialects:
@@ -22,6 +22,34 @@ struct TokenPlaceTests {
         }
     }
 
+    private static let paths: [(HTTPMethod, String)] = [
+        (.GET, "/auth/me"), (.GET, "/api/users/me"), (.POST, "/api/auth/validateToken"), (.GET, "/api/auth/status"),
+        (.POST, "/api/auth/session/lock"), (.POST, "/api/auth/logout"),
+    ]
+
+    @Test func `the paths of dialects refuse what an installation has`() async throws {
+        try await with { server, client in
+            let (app, registration) = try await RelyingParty(server).install()
+            _ = try await app.bind(to: client.register(at: server))
+            let native = try await app.credentials("native")
+            // An access token is known, but is none for these paths; anything else is unknown there.
+            let secrets = [
+                ("native", native["access_token"].string, 403), ("css", native["css"].string, 401),
+                ("secret", app.secret, 401), ("management", registration["registration_access_token"].string, 401),
+            ]
+            for (name, secret, status) in secrets {
+                let secret = try #require(secret, "\(name): \(native.text)")
+                for (method, path) in Self.paths {
+                    let answer = try await client.send(method, path, bearer: secret)
+                    #expect(answer.status == status, "\(name) \(path): \(answer.text)")
+                    let field = try await client.send(method, path, headers: ["x-immich-user-token": secret])
+                    #expect(field.status == (path == "/auth/me" ? 401 : status), "\(name) \(path): \(field.text)")
+                }
+            }
+            #expect(try await app.credentials("openid").status == 200, "nothing has ended")
+        }
+    }
+
     @Test func `the paths of dialects refuse the provider's access tokens and ID tokens`() async throws {
         try await with { server, client in
             let party = RelyingParty(server)
@@ -29,10 +57,7 @@ struct TokenPlaceTests {
             let tokens = try await party.redeem(try await party.code(cookie: party.browser(of: person)))
             for (name, status) in [("access_token", 403), ("id_token", 401)] {
                 let token = try #require(tokens[name].string, "\(tokens.text)")
-                for (method, path) in [
-                    (HTTPMethod.GET, "/auth/me"), (.GET, "/api/users/me"), (.POST, "/api/auth/validateToken"),
-                    (.GET, "/api/auth/status"), (.POST, "/api/auth/session/lock"), (.POST, "/api/auth/logout"),
-                ] {
+                for (method, path) in Self.paths {
                     let answer = try await client.send(method, path, bearer: token)
                     #expect(answer.status == status, "\(name) \(path): \(answer.text)")
                     let field = try await client.send(method, path, headers: ["x-immich-user-token": token])

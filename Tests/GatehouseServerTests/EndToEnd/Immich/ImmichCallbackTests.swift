@@ -132,6 +132,8 @@ struct ImmichCallbackTests {
         try await ImmichApp.with { _, app in
             let keyless = try await app.call(.POST, "/oauth/authorize", ["redirectUri": .string(ImmichApp.redirectURI)])
             expectImmich(keyless, 400, "MISSING_PARAMETER", "codeChallenge is missing")
+            let unnamed = try await app.call(.GET, "/oauth/authorize?code_challenge_method=S256&state=s")
+            expectImmich(unnamed, 400, "MISSING_PARAMETER", "code_challenge is missing")
             let plain = try await app.call(.GET, "/oauth/authorize?code_challenge=\(app.verifier)")
             #expect(plain.status == 400)
             let foreign = try await app.authorize(redirectURI: "https://evil.example/")

@@ -29,13 +29,25 @@ struct ImmichTests {
     @Test func `the configuration speaks for the back end, but not for Gatehouse`() async throws {
         let application = """
             dialects:
-              immich: { passwords: false, loginPageMessage: Hello, config: { trashDays: 7 }, features: { trash: true } }
+              immich:
+                passwords: false
+                loginPageMessage: Hello
+                config: { trashDays: 7, mapVersion: 3, oauthButtonText: Theirs, isOnboarded: false, userDeleteDelay: 1 }
+                features: { trash: true, memories: true, oauth: true, passwordLogin: true, configFile: false }
             """
         try await ImmichApp.with(application: application, providers: "") { server, app in
             let config = try await app.call(.GET, "/server/config")
             #expect(config["trashDays"] == .integer(7) && config["loginPageMessage"] == "Hello")
+            #expect(config["mapVersion"] == .integer(3), "members that Gatehouse does not know are passed on")
+            #expect(config["isOnboarded"] == true && config["userDeleteDelay"] == .integer(30), "ours win")
+            #expect(config["oauthButtonText"] == "" && !config.text.contains("Theirs"), "ours win: there is no button")
             let features = try await app.call(.GET, "/server/features")
             #expect(features["trash"] == true && features["passwordLogin"] == false && features["oauth"] == false)
+            #expect(features["memories"] == true && features["configFile"] == true)
+            for answer in [config, features] {
+                let names = answer.text.split(separator: "\"").filter { $0 == "isOnboarded" || $0 == "configFile" }
+                #expect(names.count == 1, "no member is there twice: \(answer.text)")
+            }
             let version = try await app.call(.GET, "/server/version")
             #expect(version.status == 404)
             let person = try await app.api.register(at: server)

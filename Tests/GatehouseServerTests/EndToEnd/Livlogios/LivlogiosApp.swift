@@ -1,78 +1,19 @@
 import Foundation
 import FoundationNetworking
-import Synchronization
 import Testing
 
-/// The request code that the documentation of the app Livlogios prints, against another host.
+/// The app Livlogios, whose documentation prints the Swift code that signs in (`LivlogiosPrinted.swift`).
 ///
-/// The printed function lacks `throws`, and the type `AuthResponse` is not printed; both are added. Its URL is checked
-/// instead of force-unwrapped, and the Keychain is a dictionary. The calls of which the documentation prints no Swift
-/// are written in the same way from its requests and answers.
+/// The calls of which it prints no Swift are written in the same way from its requests and answers.
 struct LivlogiosApp: Sendable {
     /// The base URL of the server, without a trailing slash.
-    let host: String
-    let keychain = KeychainManager()
+    @TaskLocal static var host = "https://api.livlogios.app"
 
-    struct AppleAuthRequest: Encodable {
-        let identityToken: String
-        let authorizationCode: String?
-        let fullName: PersonNameComponents?
-        let email: String?
-    }
-
-    struct AuthResponse: Decodable {
-        let accessToken: String
-        let refreshToken: String
-        let expiresIn: Int
-        let user: User
-
-        /// Times are text, because the printed decoder has no strategy for dates.
-        struct User: Decodable {
-            let id: UUID
-            let email: String?
-            let displayName: String?
-            let createdAt: String
+    /// Runs the body as the app on a new device, with another host.
+    static func with(host: String, _ body: (LivlogiosApp) async throws -> Void) async throws {
+        try await Keychain.$current.withValue(Keychain()) {
+            try await $host.withValue(host) { try await body(LivlogiosApp()) }
         }
-    }
-
-    @discardableResult
-    func authenticateWithBackend(
-        identityToken: String,
-        authorizationCode: String?,
-        fullName: PersonNameComponents?,
-        email: String?
-    ) async throws -> AuthResponse {
-        let url = try url("/auth/apple")
-        var request = URLRequest(url: url)
-        request.httpMethod = "POST"
-        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-
-        let body = AppleAuthRequest(
-            identityToken: identityToken,
-            authorizationCode: authorizationCode,
-            fullName: fullName,
-            email: email
-        )
-        request.httpBody = try? JSONEncoder().encode(body)
-
-        let (data, _) = try await URLSession.shared.data(for: request)
-        let response = try JSONDecoder().decode(AuthResponse.self, from: data)
-
-        // Store tokens in Keychain
-        keychain.save(accessToken: response.accessToken)
-        keychain.save(refreshToken: response.refreshToken)
-        return response
-    }
-
-    /// Stands for the app's Keychain.
-    final class KeychainManager: Sendable {
-        private let values = Mutex<[String: String]>([:])
-
-        func save(accessToken: String) { save(key: "accessToken", value: accessToken) }
-        func save(refreshToken: String) { save(key: "refreshToken", value: refreshToken) }
-        private func save(key: String, value: String) { values.withLock { $0[key] = value } }
-        func get(key: String) -> String? { values.withLock { $0[key] } }
-        func delete(key: String) { values.withLock { $0[key] = nil } }
     }
 }
 
@@ -112,16 +53,16 @@ extension LivlogiosApp {
     }
 
     func refresh() async throws {
-        let body = ["refreshToken": keychain.get(key: "refreshToken") ?? ""]
+        let body = ["refreshToken": KeychainManager.get(key: "refreshToken") ?? ""]
         let data = try await send("POST", "/auth/refresh", body, answering: 200, isSignedIn: false)
         let tokens = try JSONDecoder().decode(Refreshed.self, from: data)
-        keychain.save(accessToken: tokens.accessToken)
-        keychain.save(refreshToken: tokens.refreshToken)
+        KeychainManager.save(accessToken: tokens.accessToken)
+        KeychainManager.save(refreshToken: tokens.refreshToken)
     }
 
     /// Keeps the tokens, which the app would remove, so that a test can present them again.
     func logout() async throws {
-        let body = ["refreshToken": keychain.get(key: "refreshToken") ?? ""]
+        let body = ["refreshToken": KeychainManager.get(key: "refreshToken") ?? ""]
         _ = try await send("POST", "/auth/logout", body, answering: 204, isSignedIn: true)
     }
 
@@ -130,7 +71,7 @@ extension LivlogiosApp {
     }
 
     private func url(_ path: String) throws -> URL {
-        try #require(URL(string: "\(host)/api/v1\(path)"))
+        try #require(URL(string: "\(Self.host)/api/v1\(path)"))
     }
 
     private func send(
@@ -140,7 +81,7 @@ extension LivlogiosApp {
         request.httpMethod = method
         if isSignedIn {
             request.setValue(
-                "Bearer \(keychain.get(key: "accessToken") ?? "")", forHTTPHeaderField: "Authorization")
+                "Bearer \(KeychainManager.get(key: "accessToken") ?? "")", forHTTPHeaderField: "Authorization")
         }
         if let body {
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")

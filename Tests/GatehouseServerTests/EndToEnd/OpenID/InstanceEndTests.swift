@@ -9,68 +9,175 @@ import Testing
 
 /// Every end of an installation's session withdraws the installation, on every replica; and races for it.
 struct InstanceEndTests {
-    private typealias End = @Sendable (RelyingParty, APIClient.Answer, Person, TestServer) async throws -> Void
+    private typealias End = @Sendable (Installed) async throws -> Void
 
     private static let ends: KeyValuePairs<String, End> = [
-        "revocation of its token": { app, tokens, _, _ in
-            _ = try await app.post("/oauth/revoke", ["token": tokens["access_token"].string ?? ""])
+        "deletion by the app": { installed in
+            let deleted = try await installed.app.manage(.DELETE, installed.registration)
+            #expect(deleted.status == 204, "\(deleted.text)")
         },
-        "reuse of a refresh token": { app, tokens, _, server in
-            let first = tokens["refresh_token"].string ?? ""
-            let second = try await app.refresh(first)["refresh_token"].string ?? ""
-            _ = try await app.refresh(second)
-            try await server.age("refresh_tokens", "created_at", by: "2 minutes")
-            _ = try await app.refresh(first)
+        "revocation of its token": { installed in
+            let revoked = try await installed.app.post("/oauth/revoke", ["token": installed.tokens["first"] ?? ""])
+            #expect(revoked.status == 200)
         },
-        "its session ended": { app, tokens, person, _ in
-            let sid = try DecodedToken(tokens["access_token"].string ?? "").claims["sid"].string ?? ""
-            #expect(try await app.api.delete("/auth/sessions/\(sid)", bearer: person.accessToken).status == 204)
+        "reuse of a refresh token": { installed in
+            _ = try await installed.app.refresh(installed.refreshTokens.new)
+            try await installed.server.age("refresh_tokens", "created_at", by: "2 minutes")
+            _ = try await installed.app.refresh(installed.refreshTokens.old)
         },
-        "the grant taken back": { app, _, person, _ in
-            let answer = try await app.api.delete("/auth/grants/\(app.client)", bearer: person.accessToken)
-            #expect(answer.status == 204)
+        "its session ended": { installed in
+            let sid = try DecodedToken(installed.tokens["first"] ?? "").claims["sid"].string ?? ""
+            #expect(try await installed.delete("/auth/sessions/\(sid)").status == 204)
         },
-        "sign-out everywhere": { app, _, person, _ in
-            _ = try await app.api.post("/auth/logout", ["scope": "global"], bearer: person.accessToken)
+        "the grant taken back": { installed in
+            let taken = try await installed.delete("/auth/grants/\(installed.app.client)")
+            #expect(taken.status == 204, "\(taken.text)")
         },
-        "the account disabled": { _, _, person, server in try await server.setDisabled(true, person) },
-        "the account deleted": { app, _, person, _ in
-            let answer = try await app.api.delete("/auth/account", bearer: person.accessToken)
-            #expect(answer.status == 204)
+        "sign-out everywhere": { installed in
+            _ = try await installed.app.api.post(
+                "/auth/logout", ["scope": "global"], bearer: installed.person.accessToken)
         },
-        "expiry": { _, _, _, server in
-            try await server.execute("UPDATE sessions SET expires_at = now() WHERE client_id LIKE 'dyn~%'")
+        "the identity removed": { installed in
+            let api = installed.app.api
+            let linked = try await api.link(.somebody(), bearer: installed.person.accessToken)
+            let id = try await api.identityID(of: "email", bearer: installed.person.accessToken)
+            let removed = try await api.delete("/auth/identities/\(id)", bearer: linked["accessToken"].string)
+            #expect(removed.status == 200, "\(removed.text)")
+        },
+        "the account disabled": { try await $0.server.setDisabled(true, $0.person) },
+        "the account deleted": { installed in
+            let deleted = try await installed.delete("/auth/account")
+            #expect(deleted.status == 204, "\(deleted.text)")
+        },
+        "expiry": { installed in
+            try await installed.server.execute("UPDATE sessions SET expires_at = now() WHERE client_id LIKE 'dyn~%'")
         },
     ]
 
-    @Test func `each end of the session is the end of the installation, on every replica`() async throws {
-        let configuration = RelyingParty.instances()
-        try await TestServer.with(application: configuration) { server in
+    /// An installation on which a person is signed in, with access tokens of every kind.
+    private struct Installed: Sendable {
+        let app: RelyingParty
+        let registration: APIClient.Answer
+        let person: Person
+        let server: TestServer
+        let tokens: [String: String]
+        let refreshTokens: (old: String, new: String)
+        let css: String
+
+        init(at server: TestServer, of person: Person) async throws {
+            let (app, registration) = try await RelyingParty(server).install()
+            (self.app, self.registration, self.person, self.server) = (app, registration, person, server)
+            let first = try await app.bind(to: person, scope: "openid offline_access")
+            let old = first["refresh_token"].string ?? ""
+            let refreshed = try await app.refresh(old)
+            refreshTokens = (old, try #require(refreshed["refresh_token"].string, "\(refreshed.text)"))
+            var tokens = ["first": first["access_token"].string, "refreshed": refreshed["access_token"].string]
+            for scope in ["openid", "account", "qr"] {
+                tokens[scope] = try await app.credentials(scope)["access_token"].string
+            }
+            self.tokens = tokens.compactMapValues { $0 }
+            css = try await app.nativeSecret()
+        }
+
+        func delete(_ path: String) async throws -> APIClient.Answer {
+            try await app.api.delete(path, bearer: person.accessToken)
+        }
+
+        /// The places of a server that take the tokens.
+        func places(at server: TestServer) -> [Place] {
+            let (instance, desk) = (client(app.client, at: server), client("desk", at: server))
+            var places = ["first", "refreshed", "openid"].map { taken($0, at: "/oauth/userinfo", by: instance) }
+            places.append(taken("account", at: "/api/v1/auth/me", by: instance))
+            for path in ["/api/v1", "/blitz/api/v3"] {
+                // A token that may answer learns that there is no such code.
+                let code = UUID().uuidString.lowercased()
+                places.append(taken("qr", at: "\(path)/auth/qr/\(code)", by: instance, 404))
+            }
+            for kind in tokens.keys {
+                let token = tokens[kind] ?? ""
+                places.append(
+                    Place(name: "\(kind) at the introspection") {
+                        try await instance.post(instance.endpoints.introspection, ["token": token])["active"] == true
+                    })
+            }
+            let token = tokens["account"] ?? ""
+            places.append(Place(name: "account at another's introspection") { try await desk.isActive(token) })
+            places.append(Place(name: "the pair") { try await instance.credentials("openid").status == 200 })
+            return places
+        }
+
+        private func taken(_ kind: String, at path: String, by party: RelyingParty, _ good: Int = 200) -> Place {
+            let token = tokens[kind]
+            return Place(name: "\(kind) at \(path)") {
+                let answer = try await party.api.send(.GET, path, bearer: token)
+                #expect([good, 401, 403].contains(answer.status), "\(kind) at \(path): \(answer.text)")
+                return answer.status == good
+            }
+        }
+
+        func client(_ id: String, at server: TestServer) -> RelyingParty {
+            var party = RelyingParty(server)
+            (party.client, party.secret) = (id, id == app.client ? app.secret : RelyingParty.secret)
+            return party
+        }
+    }
+
+    /// A place where a token is presented, and whether it is taken there.
+    private struct Place: Sendable {
+        let name: String
+        let takes: @Sendable () async throws -> Bool
+    }
+
+    /// How long after now each place took its token for the last time.
+    private func lastAcceptances(
+        at places: [Place], after end: String
+    ) async throws -> [String: Duration] {
+        let start = ContinuousClock.now
+        var last: [String: Duration] = [:]
+        try await eventually("every token is refused after: \(end)") {
+            var isTaken = false
+            for place in places {
+                let began = ContinuousClock.now - start
+                guard try await place.takes() else { continue }
+                (isTaken, last[place.name]) = (true, began)
+            }
+            return !isTaken
+        }
+        return last
+    }
+
+    @Test func `each end of the session is the end of the installation, on every replica within a second`()
+        async throws
+    {
+        let desk = "  desk: { name: Desk, secret: \"\(RelyingParty.secret)\", grants: [], introspects: [demo] }"
+        let configuration =
+            RelyingParty.instances().replacing("  clients:\n", with: "  clients:\n  \(desk)\n") + "\n  paths: [blitz]"
+        try await TestServer.with(application: configuration, providers: "scripted: {}") { server in
             var people: [Person] = []
             for _ in Self.ends { people.append(try await APIClient(server).register(at: server)) }
             let persons = people
-            try await TestServer.with(database: server.databaseURL, application: configuration) { second in
+            try await TestServer.with(
+                database: server.databaseURL, application: configuration, providers: "scripted: {}"
+            ) { second in
                 for ((name, end), person) in zip(Self.ends, persons) {
-                    let (app, registration) = try await RelyingParty(server).install()
-                    var there = RelyingParty(second)
-                    (there.client, there.secret) = (app.client, app.secret)
-                    let tokens = try await app.bind(to: person, scope: "openid offline_access")
-                    let access = tokens["access_token"].string ?? ""
-                    #expect(try await there.credentials("openid").status == 200, "\(name)")
-                    #expect(try await there.userInfo(access).status == 200, "\(name)")
-                    let secret = try await app.nativeSecret()
-                    try await end(app, tokens, person, server)
-                    #expect(try await there.credentials("openid").isOAuthError(401, "invalid_client"), "\(name)")
-                    #expect(try await app.credentials("native").isOAuthError(401, "invalid_client"), "\(name)")
-                    let refreshed = try await there.refresh(tokens["refresh_token"].string ?? "")
-                    #expect(refreshed.isOAuthError(401, "invalid_client"), "\(name)")
-                    #expect(try await app.manage(.GET, registration).status == 401, "\(name)")
-                    if name != "expiry" {
-                        try await eventually("the other replica learns of: \(name)") {
-                            try await there.userInfo(access).status == 401
-                        }
+                    let installed = try await Installed(at: server, of: person)
+                    let places = installed.places(at: second)
+                    for place in places { #expect(try await place.takes(), "\(place.name) before: \(name)") }
+                    try await end(installed)
+                    // No session is marked as ended when it expires; its access tokens last until their own end.
+                    let ending = name == "expiry" ? places.filter { $0.name == "the pair" } : places
+                    for (place, time) in try await lastAcceptances(at: ending, after: name) {
+                        #expect(time < .seconds(1), "\(place) after: \(name)")
                     }
-                    let cookie = ["cookie": "css=\(secret)"] as HTTPHeaders
+                    let there = installed.client(installed.app.client, at: second)
+                    #expect(try await there.credentials("openid").isOAuthError(401, "invalid_client"), "\(name)")
+                    #expect(
+                        try await installed.app.credentials("native").isOAuthError(401, "invalid_client"), "\(name)")
+                    for token in [installed.refreshTokens.old, installed.refreshTokens.new] {
+                        #expect(try await there.refresh(token).isOAuthError(401, "invalid_client"), "\(name)")
+                    }
+                    #expect(try await there.manage(.GET, installed.registration).status == 401, "\(name)")
+                    let cookie = ["cookie": "css=\(installed.css)"] as HTTPHeaders
                     let asked = try await there.api.send(.GET, "/account", headers: cookie)
                     #expect(asked.headers["set-cookie"].allSatisfy { !$0.hasPrefix("gatehouse-sso") }, "\(name)")
                 }
@@ -100,6 +207,9 @@ struct InstanceEndTests {
             #expect(try await app.userInfo(tokens["access_token"].string ?? "").isOAuthError(401, "invalid_token"))
             let refreshed = try await app.refresh(tokens["refresh_token"].string ?? "")
             #expect(refreshed.isOAuthError(401, "invalid_client"))
+            let reasons = try await server.text(
+                "SELECT string_agg(details->>'reason', ' ') FROM audit_events WHERE event = 'session.ended'")
+            #expect(reasons == "instanceDeleted")
         }
     }
 

@@ -82,6 +82,46 @@ struct InstanceTests {
         }
     }
 
+    @Test func `an installation of somebody else's app gets what the person has allowed it, until that is taken back`()
+        async throws
+    {
+        let configuration = RelyingParty.instances("confirm: false\n      firstParty: false")
+            .replacing("email, account, native, qr, offline_access]", with: "email, offline_access]")
+        try await TestServer.with(application: configuration) { server in
+            let (app, _) = try await RelyingParty(server).install()
+            let ada = try await app.api.register(at: server)
+            var browser = PageBrowser(server)
+            let asked = try await browser.signIn(ada, at: browser.begin(app, ["scope": "openid profile"]))
+            #expect(asked.step == "consent" && asked.text.contains("Company"), "\(asked.text)")
+            #expect(try await app.credentials("openid").isOAuthError(400, "unauthorized_client"), "not yet allowed")
+            #expect(try await browser.submit("deny", of: asked).returnedError == "access_denied")
+            #expect(try await app.credentials("openid").isOAuthError(400, "unauthorized_client"), "refused")
+
+            let again = try await browser.begin(app, ["scope": "openid profile"])
+            let first = try await app.redeem(try await browser.submit("allow", of: again).code ?? "")
+            #expect(first.status == 200, "\(first.text)")
+            for scope in [nil, "profile"] {
+                let answer = try await app.credentials(scope)
+                #expect(answer["scope"].string == "openid profile", "\(scope ?? "-"): \(answer.text)")
+            }
+            #expect(try await app.credentials("email").isOAuthError(400, "invalid_scope"), "not allowed")
+
+            let more = try await browser.begin(app, ["scope": "openid profile email"])
+            #expect(more.step == "consent", "\(more.text)")
+            #expect(try await app.redeem(browser.submit("allow", of: more).code ?? "").status == 200)
+            let renewed = try await app.credentials("email")
+            #expect(renewed["scope"].string == "openid email", "\(renewed.text)")
+
+            let tokens = [first, renewed].map { $0["access_token"].string ?? "" }
+            for token in tokens { #expect(try await app.userInfo(token).status == 200) }
+            let taken = try await app.api.delete("/auth/grants/\(app.client)", bearer: ada.accessToken)
+            #expect(taken.status == 204, "\(taken.text)")
+            #expect(try await app.credentials("openid").isOAuthError(401, "invalid_client"))
+            for token in tokens { #expect(try await app.userInfo(token).isOAuthError(401, "invalid_token")) }
+            #expect(try await server.count("SELECT count(*) FROM consents") == 0)
+        }
+    }
+
     @Test func `a password that is typed on another account's installation leads to a page that names both`()
         async throws
     {

@@ -35,6 +35,28 @@ struct SignInPageTests {
         }
     }
 
+    @Test(arguments: ["signin", "signup"])
+    func `a page that an app shows in its own web view warns of it`(step: String) async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let chrome = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36"
+            let safari = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15"
+            for (agent, isWebView) in [
+                ("Mozilla/5.0 (Linux; Android 14; Pixel 8; wv) \(chrome)", true), ("\(safari) Mobile/15E148", true),
+                ("Mozilla/5.0 (Linux; Android 14; Pixel 8) \(chrome)", false),
+                ("\(safari) Version/17.2 Mobile/15E148 Safari/604.1", false),
+            ] {
+                for (party, isNative) in [(RelyingParty.native(server), true), (RelyingParty(server), false)] {
+                    var browser = PageBrowser(server)
+                    browser.headers.add(name: "user-agent", value: agent)
+                    let page = try await browser.begin(party, step == "signup" ? ["prompt": "create"] : [:])
+                    #expect(page.step == step, "\(page.text)")
+                    let isWarned = page.text.contains("id=\"web-view\"")
+                    #expect(isWarned == (isWebView && isNative), "\(agent) \(party.client)")
+                }
+            }
+        }
+    }
+
     @Test func `a wrong password shows the form again, without the password`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let person = try await APIClient(server).register(at: server)

@@ -13,6 +13,12 @@ struct AppleSignInTests {
         let authority: TestAuthority
 
         func claims(_ subject: String, _ more: [String: JSONValue] = [:]) -> [String: JSONValue] {
+            Self.claims(subject, more, at: upstream)
+        }
+
+        static func claims(
+            _ subject: String, _ more: [String: JSONValue] = [:], at upstream: UpstreamServer
+        ) -> [String: JSONValue] {
             let now = Int64(Date().timeIntervalSince1970)
             let standard: [String: JSONValue] = [
                 "iss": .string(upstream.url), "aud": "net.example.app", "sub": .string(subject), "iat": .integer(now),
@@ -44,21 +50,32 @@ struct AppleSignInTests {
         application: String = "", tokens: String = "algorithm: ES256",
         _ body: @Sendable @escaping (Apple) async throws -> Void
     ) async throws {
+        try await withService { upstream, authority, provider in
+            try await TestServer.with(
+                application: "redirectURIs: [\"demo://oauth/callback\"]\n" + application, providers: provider,
+                tokens: tokens
+            ) { server in
+                try await body(
+                    Apple(server: server, client: APIClient(server), upstream: upstream, authority: authority))
+            }
+        }
+    }
+
+    /// Runs the body with a fake Apple, the key that it signs with, and the entry of `providers` for it.
+    func withService(
+        _ body: @Sendable @escaping (UpstreamServer, TestAuthority, _ provider: String) async throws -> Void
+    ) async throws {
         try await UpstreamServer.with { upstream in
             let authority = try TestAuthority(.rs256)
             let developer = try TestAuthority(.es256)
             upstream.service.answer(upstream.url + "/auth/keys") { _ in .json(authority.keySet) }
             let key = developer.privateKeyPEM.replacing("\n", with: "\\n")
-            try await TestServer.with(
-                application: "redirectURIs: [\"demo://oauth/callback\"]\n" + application,
-                providers: """
-                    apple: { clientIDs: [net.example.app, net.example.web], webClientID: net.example.web, \
-                    teamID: TEAM, keyID: KEY, privateKey: "\(key)", baseURL: "\(upstream.url)" }
-                    """, tokens: tokens
-            ) { server in
-                try await body(
-                    Apple(server: server, client: APIClient(server), upstream: upstream, authority: authority))
-            }
+            try await body(
+                upstream, authority,
+                """
+                apple: { clientIDs: [net.example.app, net.example.web], webClientID: net.example.web, \
+                teamID: TEAM, keyID: KEY, privateKey: "\(key)", baseURL: "\(upstream.url)" }
+                """)
         }
     }
 

@@ -222,6 +222,48 @@ struct QRAttackTests {
         }
     }
 
+    @Test(arguments: ["deleted by the app", "withdrawn by the person"])
+    func `an installation that is removed no longer answers, and what it has allowed is nothing`(end: String)
+        async throws
+    {
+        try await TestServer.with(application: RelyingParty.instances()) { server in
+            for isConfirmed in [false, true] {
+                let (app, registration) = try await RelyingParty(server).install()
+                let ada = try await app.api.register(at: server)
+                _ = try await app.bind(to: ada)
+                let phone = QRPhone(app.api, try await app.credentials("qr")["access_token"].string ?? "")
+                var browser = PageBrowser(server)
+                let page = try await browser.showCode(RelyingParty(server))
+                let code = try #require(page.qrCode)
+                #expect(try await phone.look(code).status == 200)
+                if isConfirmed { try await phone.allow(page, in: &browser) }
+                let asked = try await browser.open(page.path)
+                #expect(asked.state == (isConfirmed ? "confirmed" : "scanned"))
+                let removed =
+                    end == "deleted by the app"
+                    ? try await app.manage(.DELETE, registration)
+                    : try await app.api.delete("/auth/grants/\(app.client)", bearer: ada.accessToken)
+                #expect(removed.status == 204, "\(removed.text)")
+                let number = asked.number.map { JSONValue.integer(Int64($0)) }
+                for answer in [
+                    try await phone.look(code), try await phone.confirm(code, number), try await phone.refuse(code),
+                ] {
+                    #expect(answer.status == 401 && answer.code == "INVALID_TOKEN", "\(answer.text)")
+                }
+                guard isConfirmed else {
+                    #expect(try await browser.open(page.path).accepts("finish") == false)
+                    continue
+                }
+                let late = try await browser.submit("finish", of: asked)
+                #expect(late.status == 400 && late.problem == "QR_EXPIRED", "\(late.text)")
+                #expect(browser.sessions == nil)
+            }
+            #expect(
+                try await server.count(
+                    "SELECT count(*) FROM sessions WHERE kind = 'browser' AND methods @> '{qr}'") == 0)
+        }
+    }
+
     @Test func `guesses are limited by network, known and unknown alike`() async throws {
         try await TestServer.with(
             application: RelyingParty.configuration, rateLimits: "{ qr: 6/h, register: off, general: off }"

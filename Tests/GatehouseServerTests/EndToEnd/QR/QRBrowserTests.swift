@@ -8,7 +8,7 @@ import Testing
 /// zbar, which reads pictures as phones do.
 private enum Zbar {
     static let path = "/usr/bin/zbarimg"
-    static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
+    static var isInstalled: Bool { NeededProgram.isExpected(path) }
 
     /// The texts of the codes in a picture.
     static func texts(in picture: Data) throws -> [String] {

@@ -13,10 +13,14 @@ struct SwiftApp: Sendable {
     let changes: RecordedChanges
 
     /// Creates the app; with the storage of another one it is that app after a restart.
-    init(_ server: TestServer, storage: LimitedStorage = .init(), timeout: Duration = .seconds(90)) throws {
+    init(
+        _ server: TestServer, storage: LimitedStorage = .init(), timeout: Duration = .seconds(90),
+        renewsByItself: Bool = false
+    ) throws {
         self.storage = storage
         let options = GatehouseClient.Options(
-            storage: storage, transport: transport, deviceName: "Kitchen", timeout: timeout)
+            storage: storage, transport: transport, deviceName: "Kitchen", timeout: timeout,
+            renewsByItself: renewsByItself)
         let url = try #require(URL(string: server.url))
         client = GatehouseClient(url: url, application: "demo", options: options)
         changes = RecordedChanges(client.changes)

@@ -17,11 +17,11 @@ struct SwiftRefreshTests {
     }
 
     static func with(
-        _ trouble: TroubledTransport.Trouble, timeout: Duration = .seconds(90),
+        _ trouble: TroubledTransport.Trouble, timeout: Duration = .seconds(90), renewsByItself: Bool = false,
         _ body: @Sendable @escaping (TestServer, SwiftApp) async throws -> Void
     ) async throws {
         try await TestServer.with { server in
-            let app = try SwiftApp(server, timeout: timeout)
+            let app = try SwiftApp(server, timeout: timeout, renewsByItself: renewsByItself)
             app.transport.next("/auth/anonymous", trouble)
             try await app.client.signIn(.anonymous)
             try await body(server, app)
@@ -62,8 +62,8 @@ struct SwiftRefreshTests {
             (.answer(.init(status: 401, body: page)), .unexpectedAnswer),
             (.answer(.init(status: 302, headers: ["Location": "https://elsewhere.example"])), .unexpectedAnswer),
             (.answer(.init(status: 500, body: page)), .unexpectedAnswer),
-            (.answer(Self.refusal(503, "OVERLOADED", retryAfter: "3600")), .overloaded),
-            (.answer(Self.refusal(429, "RATE_LIMITED", retryAfter: "3600")), .rateLimited),
+            (.answer(Self.refusal(503, "OVERLOADED")), .overloaded),
+            (.answer(Self.refusal(429, "RATE_LIMITED")), .rateLimited),
             (.answer(Self.refusal(400, "HTTPS_REQUIRED")), .httpsRequired),
         ]
         try await Self.with(Self.expired) { server, app in
@@ -92,6 +92,50 @@ struct SwiftRefreshTests {
             app.transport.next("/auth/me", .answer(Self.refusal(503, "OVERLOADED", retryAfter: "3600")))
             let failure = await #expect(throws: GatehouseError.self) { try await app.client.user() }
             #expect(failure?.code == .overloaded && failure?.retryAfter == .seconds(3600))
+        }
+    }
+
+    @Test func `no refresh is sent until the pause has passed that the server asked for`() async throws {
+        try await Self.with(Self.expired) { server, app in
+            let busy = GatehouseClient.Response(status: 503, headers: ["Retry-After": "3600"], body: Data("Busy".utf8))
+            app.transport.next("/auth/refresh", .answer(busy))
+            for _ in 0..<3 {
+                let failure = await #expect(throws: GatehouseError.self) { try await app.client.user() }
+                #expect(failure?.code == .unexpectedAnswer && failure?.retryAfter == .seconds(3600))
+            }
+            #expect(app.transport.count("/auth/refresh") == 1 && app.transport.count("/auth/me") == 0)
+            let session = try await app.client.session
+            #expect(session != nil)
+            // Another sign-in has tokens of its own.
+            try await app.client.signIn(.anonymous)
+            try await app.client.user()
+        }
+    }
+
+    /// 80 % of five seconds pass before the refresh.
+    @Test func `a client that renews by itself does so before the token expires`() async throws {
+        let short = TroubledTransport.Trouble.changed { text in
+            text.replacing(/"expiresIn":[0-9]+/, with: "\"expiresIn\":5")
+        }
+        try await Self.with(short, renewsByItself: true) { server, app in
+            let first = try await app.client.accessToken()
+            try await eventually("the token is renewed") { app.transport.count("/auth/refresh") == 1 }
+            try await eventually("the new token is used") { (try? await app.client.accessToken()) != first }
+            #expect(app.transport.count("/auth/refresh") == 1 && app.transport.count("/auth/me") == 0)
+        }
+    }
+
+    @Test func `the late answer to a refresh costs nothing`() async throws {
+        try await Self.with(Self.expired, timeout: .seconds(2)) { server, app in
+            let uid = try await app.client.session?.uid
+            app.transport.next("/auth/refresh", .lateAnswer(.seconds(600)), .lateAnswer(.seconds(600)))
+            let failure = await #expect(throws: GatehouseError.self) { try await app.client.user() }
+            #expect(failure?.code == .networkError)
+            let user = try await app.client.user()
+            #expect(user.id == uid)
+            let refreshes = app.transport.sent.filter { $0.path == "/auth/refresh" }
+            #expect(refreshes.count == 3 && Set(refreshes.map(\.body)).count == 1)
+            #expect(try await server.count("SELECT count(*) FROM refresh_tokens") == 2)
         }
     }
 
@@ -152,6 +196,35 @@ struct SwiftRefreshTests {
             let restarted = try SwiftApp(server, storage: storage)
             let session = try await restarted.client.resume()
             #expect(session?.uid == user.id)
+        }
+    }
+
+    @Test func `a storage that fills up at a refresh keeps no refresh token that would end the session`() async throws {
+        try await Self.with(.changed { $0 }) { server, app in
+            let stored = app.storage.load()
+            app.storage.isFull = true
+            let first = try await app.client.accessToken()
+            let second = try await app.client.accessToken(insteadOf: first)
+            // The server accepts the token before the present one once more.
+            #expect(app.storage.load() == stored && stored != nil)
+            try await server.letPass(.seconds(60))
+            let third = try await app.client.accessToken(insteadOf: second)
+            #expect(app.storage.isEmpty && third != second)
+            app.storage.isFull = false
+            let user = try await app.client.updateUser(displayName: "Ada")
+            try await eventually("the success is reported") { app.changes.kinds.contains("stored") }
+            #expect(app.changes.kinds.count { $0.hasPrefix("storageFailed") } == 1, "it is reported once")
+            let restarted = try SwiftApp(server, storage: app.storage)
+            let session = try await restarted.client.resume()
+            #expect(session?.uid == user.id)
+        }
+    }
+
+    @Test func `a full storage does not keep the session of the person before`() async throws {
+        try await Self.with(.changed { $0 }) { server, app in
+            app.storage.isFull = true
+            try await app.client.signIn(.anonymous)
+            #expect(app.storage.isEmpty)
         }
     }
 

@@ -19,7 +19,8 @@ struct SwiftShortSessionTests {
             clientID: client, clientSecret: secret, claims: { providerUid: id }, forward: [login_hint] }
             """
         let application = "redirectURIs: [\"\(Self.redirectURI)\"]"
-        try await TestServer.with(application: application, providers: corp) { server in
+        let log = CollectedLog()
+        try await TestServer.with(application: application, providers: corp, logger: log.logger) { server in
             let app = try SwiftApp(server)
             try await app.client.signIn(.anonymous)
             for purpose in [GatehouseClient.Purpose.signIn, .link, .reauthenticate] {
@@ -37,6 +38,7 @@ struct SwiftShortSessionTests {
             let urls = app.transport.sent.map(\.url.absoluteString)
             #expect(urls.allSatisfy { !$0.contains("33612345678") && !$0.contains("?") }, "\(urls)")
         }
+        #expect(!log.lines.isEmpty && !log.lines.contains { $0.contains("33612345678") })
     }
 
     @Test func `what a page opens may be short, and what continues it is as short`() async throws {

@@ -11,6 +11,8 @@ final class TroubledTransport: GatehouseClient.Transport {
         case lostAnswer
         /// The answer comes later.
         case late(Duration)
+        /// The server answers at once, and its answer arrives later.
+        case lateAnswer(Duration)
         /// Another answer comes instead.
         case answer(GatehouseClient.Response)
         /// The body of the answer is changed.
@@ -63,6 +65,10 @@ final class TroubledTransport: GatehouseClient.Transport {
             let answer = try await URLSessionTransport.shared.send(request)
             for try await _ in answer.body {}
             throw GatehouseError.NetworkFailure.connectionLost
+        case .lateAnswer(let time):
+            let answer = try await URLSessionTransport.shared.send(request)
+            try await Task.sleep(for: time)
+            return answer
         case .late(let time):
             try await Task.sleep(for: time)
             return try await URLSessionTransport.shared.send(request)
