@@ -2,6 +2,7 @@ import Accounts
 import Administration
 import Foundation
 import ProviderKit
+import Storage
 import Testing
 
 @testable import GatehouseServer
