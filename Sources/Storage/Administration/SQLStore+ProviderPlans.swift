@@ -8,7 +8,8 @@ extension SQLStore: ProviderPlanStore {
     ///
     /// `held` has what the identities of an account allow, and `verdict` adds addresses, to which codes are sent.
     /// `formal` is the rule of `ProviderRegistry.canSignIn(with:)`; `opens` is what a sign-in really does: a
-    /// quarantined identity signs in unless the account has a usable one, and an idle number does not sign in.
+    /// quarantined identity signs in unless the account has a usable one, and an idle number does not sign in. A code
+    /// to an address with an identity of its own signs in by that, so that only other addresses count further.
     ///
     /// `$2` is the provider. The ways before and after are `$3` and `$4` (providers whose identities sign in by
     /// themselves), `$5` and `$6` (whose identities are addresses), `$9` and `$10` (codes to e-mail addresses, and
@@ -59,7 +60,7 @@ extension SQLStore: ProviderPlanStore {
                           AND NOT EXISTS (
                               SELECT 1 FROM identities o
                                WHERE o.application_id = $1 AND o.provider = way.provider
-                                 AND o.provider_uid = d.address AND o.uid <> d.uid)
+                                 AND o.provider_uid = d.address)
                           AND NOT (h.formal_now AND coalesce((
                               SELECT bool_and(q.quarantined_at IS NOT NULL) FROM identities q
                                WHERE q.application_id = $1 AND q.uid = d.uid
@@ -77,7 +78,7 @@ extension SQLStore: ProviderPlanStore {
                           AND NOT EXISTS (
                               SELECT 1 FROM identities o
                                WHERE o.application_id = $1 AND o.provider = way.provider
-                                 AND o.provider_uid = d.address AND o.uid <> d.uid)
+                                 AND o.provider_uid = d.address)
                           AND NOT (h.formal_after AND coalesce((
                               SELECT bool_and(q.quarantined_at IS NOT NULL) FROM identities q
                                WHERE q.application_id = $1 AND q.uid = d.uid

@@ -40,6 +40,10 @@ enum ExportedTables {
         "authorization_codes": "good for a minute; the session that one opened is in sessions",
         "authorization_requests": "sealed, of a browser that may have no session, gone within the hour",
         "ended_sessions": "sessions of accounts that are erased",
+        "provider_switches": "modes of providers, of no account",
+        "provider_plans": "modes of providers and counts, of no account",
+        "provider_modes": "modes of providers, of no account",
+        "switched_accounts": "a message to send, gone in seconds; it is then in messages",
     ]
 
     /// Columns of exported tables that the export leaves out, with the reason.

@@ -79,13 +79,13 @@ struct GeneratedAccount: Sendable {
             identities.append(identity)
         }
         if chance(25) { identities.append(Identity(id: uuid(), provider: "other", subject: "o-\(index)")) }
-        if chance(30) || identities.isEmpty {
+        if chance(30) || identities.isEmpty && chance(60) {
             let address = "e\(index)@example.com"
             var identity = Identity(id: uuid(), provider: "email", subject: address, email: address)
             identity.isVerified = chance(70)
             identities.append(identity)
         }
-        if chance(30) {
+        if chance(30) || identities.isEmpty {
             let number = "+3361234\(5000 + index)"
             var identity = Identity(id: uuid(), provider: "phone", subject: number, phone: number)
             identity.isVerified = chance(80)

@@ -157,19 +157,6 @@ struct ApplicationSettings: SettingsSection {
         }
     }
 
-    struct Console: SettingsSection {
-        let switches: ApplicationPolicy.Switches
-
-        static let settings = [
-            Setting(
-                "switches", .choice(ApplicationPolicy.Switches.allCases), default: "narrower",
-                help: """
-                    Which modes administrators may give a provider in place of the file's, for at most 30 days: `none`, \
-                    `narrower` ones (`open` > `existing` > `linkOnly` > `off`), or `any`.
-                    """)
-        ]
-    }
-
     struct RecentAuthentication: SettingsSection {
         /// A deletion without a recent authentication must be possible to undo for this long.
         static let leastGracePeriod: Duration = .seconds(7 * 86400)

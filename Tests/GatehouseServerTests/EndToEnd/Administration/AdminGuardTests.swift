@@ -177,8 +177,8 @@ struct AdminGuardTests {
         }
     }
 
-    @Test func `beyond four calls at once, a call is refused with 503`() async throws {
-        let capacity = AdminCapacity(patience: .zero)
+    @Test func `beyond four calls at once, a call waits for its turn and is then refused with 503`() async throws {
+        let capacity = AdminCapacity(patience: .milliseconds(100))
         try await withThrowingTaskGroup(of: Void.self) { group in
             let (started, start) = AsyncStream.makeStream(of: Void.self)
             for _ in 0..<AdminCapacity.calls {
