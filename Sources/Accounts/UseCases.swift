@@ -5,6 +5,7 @@ package struct UseCases: Sendable {
     package let hashing: any PasswordHashing
     package let refusals: RefusalAudit
     package let statistics: Statistics
+    package let findings: FindingLog
     package let signIn: ProofSignIn
     package let redirects: RedirectFlows
     package let notifications: ProviderNotifications
@@ -32,7 +33,7 @@ package struct UseCases: Sendable {
         store: any AccountsStore, events: any AuditChainStore, access: any AccessTokens, jwts: any ApplicationJWTs,
         opaque: any OpaqueTokens, hasher: any PasswordHashing, passwords: any PasswordPolicy,
         revocations: any Revocations, limits: any RateLimiting, quarantine: Duration, time: any TimeSource,
-        statistics: Statistics = Statistics()
+        statistics: Statistics = Statistics(), findings: FindingLog = FindingLog()
     ) {
         let tokens = SessionTokens(opaque: opaque, access: access, time: time)
         authentication = BearerAuthentication(
@@ -40,9 +41,9 @@ package struct UseCases: Sendable {
         self.limits = limits
         hashing = hasher
         refusals = RefusalAudit(trail: store, opaque: opaque, statistics: statistics)
-        self.statistics = statistics
+        (self.statistics, self.findings) = (statistics, findings)
         let signIn = SignIn(store: store, tokens: tokens)
-        redirects = RedirectFlows(store: store, opaque: opaque)
+        redirects = RedirectFlows(store: store, opaque: opaque, findings: findings)
         let redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)
         notifications = ProviderNotifications(store: store)
         codes = OneTimeCodes(store: store, signIn: signIn, tokens: tokens, limits: limits)

@@ -4,7 +4,7 @@ internal import ProviderKit
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
     & BoundedTransactions & ExplanationStore & AdminNoteStore & AccountReadingStore & AccountSearchStore
-    & StatisticsStore & ProviderPlanStore & ProviderSwitchStore & ProviderActivityStore & ProviderModeStore
+    & StatisticsStore & ProviderPlanStore & ProviderSwitchStore & ProviderModeStore
     & ErasureListStore & DeliveryListStore & MessageListStore & AuditListStore & SigningKeyListStore & LockStore
 
 /// Runs reads of administrators under a time limit of their own.
@@ -50,13 +50,14 @@ package final class AdministrationUseCases: Sendable {
     package let signingKeys: SigningKeyActs
     package let locks: SubjectLocks
     package let configuration: any ConfigurationInForce
+    package let diagnosis: ProviderDiagnosis
     private let store: any AdministrationStore
 
-    /// `switches` lets this server follow a switch, `upstreams` knows the services behind its providers, and `ports` are
-    /// the other parts of the server that administrators look at or change.
+    /// `switches` lets this server follow a switch, `ports` are the other parts of the server that administrators look at
+    /// or change, and `services` asks the services behind providers.
     package init(
         store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens, switches: ProviderSwitches,
-        upstreams: any UpstreamHealth, ports: ServerPorts
+        ports: ServerPorts, providers services: any ProviderServices
     ) {
         limits = accounts.limits
         trail = store
@@ -72,7 +73,6 @@ package final class AdministrationUseCases: Sendable {
         statistics = StatisticsReading(store: store)
         providerPlans = ProviderPlans(store: store)
         providerSwitches = switches
-        providers = ProviderOverview(store: store, switches: switches, upstreams: upstreams)
         invitations = AccountInvitations(
             store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
         recoveryLinks = RecoveryLinks(store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
@@ -84,6 +84,11 @@ package final class AdministrationUseCases: Sendable {
         signingKeys = SigningKeyActs(store: store, changes: ports.keys)
         locks = SubjectLocks(store: store, trail: store, opaque: opaque, limits: ports.limits)
         configuration = ports.configuration
+        diagnosis = ProviderDiagnosis(services: services)
+        providers = ProviderOverview(
+            switches: switches,
+            health: ProviderHealth(
+                store: store, statistics: accounts.statistics, findings: accounts.findings, states: services))
         self.store = store
     }
 

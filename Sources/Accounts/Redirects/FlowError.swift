@@ -51,3 +51,16 @@ extension UInt8 {
         (0x20...0x7E).contains(self) && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\")
     }
 }
+
+extension RedirectCallback {
+    /// What the error of the provider says about its settings (RFC 6749, 4.1.2.1); `nil` without such an error.
+    var finding: ProviderFinding? {
+        switch self["error"] {
+        case "unauthorized_client", "invalid_client": .clientRefused
+        case "redirect_uri_mismatch": .redirectRefused
+        case "invalid_scope": .scopeMissing
+        case "server_error", "temporarily_unavailable": .upstreamError
+        default: nil
+        }
+    }
+}

@@ -15,6 +15,7 @@ package struct RedirectFlows: Sendable {
 
     let store: any RedirectFlowStore
     let opaque: any OpaqueTokens
+    let findings: FindingLog
 
     /// Begins a flow at the provider of that name.
     ///
@@ -61,6 +62,7 @@ package struct RedirectFlows: Sendable {
                 state: state, provider: configured.name, destination: destination,
                 linkingSession: linking ? principal?.sessionID : nil, isFresh: isFresh, browser: browser,
                 lifetime: Self.lifetime), application: application.id)
+        findings.noteDeparture(to: FindingLog.Owner(application: application.name, provider: configured.name))
         return AuthorizationRedirect(
             url: url, state: destination.appState, isForBrowser: isInBrowser,
             cookie: browser.map {
@@ -90,6 +92,9 @@ package struct RedirectFlows: Sendable {
         let answered = try await store.answer(
             state: state.hash, provider: name, browser: browser?.hash, application: application.id)
         guard let answered else { throw AccountsError.invalidState }
+        let owner = FindingLog.Owner(application: application.name, provider: name)
+        findings.noteReturn(from: owner)
+        if let finding = callback.finding { findings.note(finding, of: owner) }
         let destination = answered.destination
         // Only its cookie binds a page's flow, so it must be one that no other host of the domain can set.
         guard destination.page == nil || ofHost != nil || !application.isSecure else {

@@ -14,6 +14,8 @@ package enum AdministrationError: Error, Sendable, Equatable {
     case wouldLockOutAdmins
     /// After the act, no account could grant rights for all applications.
     case lastOwner
+    /// The schema or the provider refuses settings that were sent.
+    case invalidProviderSettings([SettingProblem])
 }
 
 extension AdministrationError: CustomStringConvertible {
@@ -28,6 +30,7 @@ extension AdministrationError: CustomStringConvertible {
         case .planStale: "The plan is no longer what would happen; make a new one"
         case .wouldLockOutAdmins: "The last owner, or you, could not sign in any more"
         case .lastOwner: "The last owner of all applications can't be taken away"
+        case .invalidProviderSettings: "The settings are not those of a provider that works"
         }
     }
 }

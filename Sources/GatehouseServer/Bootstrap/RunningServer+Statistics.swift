@@ -1,4 +1,5 @@
 internal import Accounts
+internal import HTTPAPI
 internal import Logging
 internal import ServiceLifecycle
 
@@ -16,5 +17,9 @@ extension RunningServer {
         await failures.watch { try await statisticsFlush.run() }
     }
 
-    var statisticsFlush: StatisticsFlush { StatisticsFlush(backend.statistics, to: backend.store) }
+    var statisticsFlush: StatisticsFlush {
+        StatisticsFlush(backend.statistics, to: backend.store, findings: ports.findings) { [site] name in
+            site.current.applications[name]?.application.id
+        }
+    }
 }

@@ -61,7 +61,7 @@ struct RunningServer {
             store: backend.store, events: backend.audit, access: backend.access, jwts: jwts, opaque: backend.opaque,
             hasher: hasher, passwords: try StrengthPolicy(minimumLength: configuration.passwords.minimumLength),
             revocations: backend.revocations, limits: limits, quarantine: configuration.passwords.quarantine,
-            time: SystemTime(), statistics: backend.statistics)
+            time: SystemTime(), statistics: backend.statistics, findings: installed.ports.findings)
         delivery = CurrentDelivery(
             email: try configuration.delivery.emailDelivery(inbox: inbox),
             sms: try configuration.delivery.smsDelivery(by: backend.posting, inbox: inbox),
@@ -109,7 +109,10 @@ struct RunningServer {
             useCases: useCases, openID: openID,
             administration: AdministrationUseCases(
                 store: backend.store, accounts: useCases, opaque: backend.opaque, switches: switches.useCase,
-                upstreams: PortsHealth(ports: ports), ports: ofAdministrators),
+                ports: ofAdministrators,
+                providers: ServerProviders(
+                    installed: installed, delivery: delivery,
+                    allowsPrivateHosts: configuration.network.allowPrivateHosts)),
             keys: backend.keys, installed: installed.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(

@@ -134,13 +134,3 @@ struct SwitchService: Service {
         }
     }
 }
-
-/// What the providers' network knows of the services behind them.
-struct PortsHealth: UpstreamHealth {
-    let ports: any ProviderPortsSource
-
-    func state(of provider: String, application: String) -> UpstreamState? {
-        ports.statistics.first { $0.provider == provider && $0.application == application }
-            .map { UpstreamState(isUp: $0.isUp, lastSuccess: $0.lastSuccess) }
-    }
-}

@@ -1,3 +1,4 @@
+package import Accounts
 internal import Foundation
 package import Logging
 package import Outbound
@@ -15,6 +16,7 @@ package final class UpstreamPorts: ProviderPortsSource {
         let allowsPrivateHosts: Bool
     }
 
+    package let findings = FindingLog()
     private let network: OutboundNetwork
     /// The ports by provider; they are kept so that fetched keys survive a reload.
     private let made = Mutex<[Key: ProviderPorts]>([:])
@@ -25,18 +27,48 @@ package final class UpstreamPorts: ProviderPortsSource {
         made.withLock { made in
             let key = Key(owner: owner, allowsPrivateHosts: allowsPrivateHosts)
             if let ports = made[key] { return ports }
+            let findings = findings.port(of: .init(application: owner.application, provider: owner.provider))
             let http = network.fetcher(
-                application: owner.application, provider: owner.provider, allowsPrivateHosts: allowsPrivateHosts)
-            let now: @Sendable () -> Date = { Date() }
-            let ports = ProviderPorts(
-                http: http, tokens: UpstreamTokenVerifier(http: http, now: now), signer: UpstreamTokenSigner(),
-                now: now)
+                application: owner.application, provider: owner.provider, allowsPrivateHosts: allowsPrivateHosts,
+                findings: findings)
+            let ports = ProviderPorts(http: http, findings: findings)
             made[key] = ports
             return ports
         }
     }
 
+    package func candidatePorts(allowsPrivateHosts: Bool) -> ProviderPorts {
+        ProviderPorts(
+            http: ProbingFetcher(probe: probe(allowsPrivateHosts: allowsPrivateHosts)), findings: UnnotedFindings())
+    }
+
+    package func probe(allowsPrivateHosts: Bool) -> any ServiceProbing {
+        network.probe(allowsPrivateHosts: allowsPrivateHosts)
+    }
+
     package var statistics: [UpstreamStatistics] { network.statistics }
     package func report(to logger: Logger) { network.report(to: logger) }
     package func shutdown() async { await network.shutdown() }
+}
+
+extension ProviderPorts {
+    fileprivate init(http: any HTTPFetching, findings: any FindingNoting) {
+        let now: @Sendable () -> Date = { Date() }
+        self.init(
+            http: http, tokens: UpstreamTokenVerifier(http: http, now: now, findings: findings),
+            signer: UpstreamTokenSigner(), now: now, findings: findings)
+    }
+}
+
+/// The network of a provider that is not configured.
+private struct ProbingFetcher: HTTPFetching {
+    let probe: any ServiceProbing
+
+    func fetch(_ request: FetchRequest) async throws -> FetchResponse {
+        do throws(ProviderFinding) {
+            return try await probe.fetch(request)
+        } catch {
+            throw ProviderError.unavailable
+        }
+    }
 }

@@ -15,9 +15,10 @@ struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
     /// Creates an operation.
     ///
     /// With the scope `nil` any administrator may call it. `limit` is counted by administrator, in addition to the limits
-    /// by client and by key.
+    /// by client and by key. An operation that does not use the database for most of its time has a capacity of its own.
     init(
-        _ name: String, scope: AdminScope?, limit: RateLimit? = nil, errors: [ErrorCode] = [], run: @escaping Run
+        _ name: String, scope: AdminScope?, limit: RateLimit? = nil, hasOwnCapacity: Bool = false,
+        errors: [ErrorCode] = [], run: @escaping Run
     ) {
         operation = Operation(
             "admin.\(name)", access: .administrator(scope), limits: .local, errors: errors
@@ -27,6 +28,7 @@ struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
                 let subject = RateSubject(target: call.administrator.limitName)
                 try await call.limits.spend(limit, of: subject, in: call.application)
             }
+            if hasOwnCapacity { return try await run(call, input) }
             return try await call.capacity.run {
                 do {
                     return try await run(call, input)

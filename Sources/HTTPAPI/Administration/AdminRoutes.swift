@@ -11,5 +11,6 @@ struct AdminRoutes {
 
     var endpoints: [Endpoint] {
         access + accountReading + acts + notes + invitations + explanations + providers + operations + statistics
+            + diagnosis
     }
 }

@@ -65,7 +65,13 @@ extension APIError {
     /// Converts an error that only administrators get.
     init(_ error: AdministrationError) {
         var details: [String: JSONValue]?
-        if case .forbidden(let scope) = error { details = ["scope": .string(scope.rawValue)] }
+        switch error {
+        case .forbidden(let scope): details = ["scope": .string(scope.rawValue)]
+        case .invalidProviderSettings(let problems):
+            let list = problems.map { JSONValue.object(["path": .string($0.path), "sentence": .string($0.sentence)]) }
+            details = ["problems": .array(list)]
+        default: details = nil
+        }
         self.init(error.code, error.description, details: details)
     }
 }
@@ -81,6 +87,7 @@ extension AdministrationError {
         case .planStale: .planStale
         case .wouldLockOutAdmins: .wouldLockOutAdmins
         case .lastOwner: .lastOwner
+        case .invalidProviderSettings: .invalidProviderSettings
         }
     }
 }

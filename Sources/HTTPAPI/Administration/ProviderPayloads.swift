@@ -72,8 +72,8 @@ extension ProviderStatus: ResponsePayload {
         Field("switch", ifAny: \.switched)
         Field("flow", as: .enumeration(["direct", "challenge", "redirect"]), \.provider.flow.rawValue)
         Field("callbackURL", orNull: \.callbackURL)
-        Field("health") { HealthPayload(status: $0) }
-        Field("last24h") { ActivityPayload(activity: $0.activity) }
+        Field("health") { HealthPayload(report: $0.report) }
+        Field("last24h") { ActivityPayload(report: $0.report) }
         Field("secretExpires", ifAny: \.secretExpires)
     }
 
@@ -83,27 +83,33 @@ extension ProviderStatus: ResponsePayload {
     }
 
     struct HealthPayload: ResponsePayload {
-        let status: ProviderStatus
-
-        private var findings: [JSONValue] { [] }
+        let report: ProviderReport
 
         static let fields = ResponseFields<Self>("ProviderHealth") {
-            Field("state", as: .enumeration(Health.allCases.map(\.rawValue)), \.status.health.rawValue)
-            Field("lastSuccess", orNull: \.status.lastSuccess)
-            Field("findings", \.findings)
+            Field("state", as: .enumeration(ProviderReport.State.allCases.map(\.rawValue)), \.report.state.rawValue)
+            Field("lastSuccess", orNull: \.report.lastSuccess)
+            Field("findings", \.report.findings)
         }
     }
 
     struct ActivityPayload: ResponsePayload {
-        let activity: ProviderActivity?
-
-        private var failures: Int? { nil }
+        let report: ProviderReport
 
         static let fields = ResponseFields<Self>("ProviderActivity") {
-            Field("signIns", orNull: \.activity?.signIns)
-            Field("signUps", orNull: \.activity?.signUps)
-            Field("failures", orNull: \.failures)
+            Field("signIns", \.report.signIns)
+            Field("signUps", \.report.signUps)
+            Field("failures", \.report.failures)
         }
+    }
+}
+
+extension ProviderReport.Finding: ResponsePayload {
+    package static let fields = ResponseFields<Self>("ProviderFinding") {
+        Field("id", as: .enumeration(ProviderFinding.allCases.map(\.rawValue)), \.finding.rawValue)
+        Field("count", \.count)
+        Field("lastSeen", \.lastSeen)
+        Field("sentence", \.finding.sentence)
+        Field("remedy", \.finding.remedy)
     }
 }
 

@@ -50,6 +50,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     case planStale = "PLAN_STALE"
     case wouldLockOutAdmins = "WOULD_LOCK_OUT_ADMINS"
     case lastOwner = "LAST_OWNER"
+    case invalidProviderSettings = "INVALID_PROVIDER_SETTINGS"
     case `internal` = "INTERNAL"
 
     /// The members of `details` that an error of this code may have.
@@ -63,6 +64,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
         case .limitReached: ofRules + ["limit"]
         case .tooWeakPassword: ["reasons"]
         case .forbidden: ["scope"]
+        case .invalidProviderSettings: ["problems"]
         default: []
         }
     }
@@ -70,7 +72,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
     package var status: Int {
         switch self {
         case .missingParameter, .invalidParameter, .missingEmailOrPassword, .tooWeakPassword, .invalidState,
-            .httpsRequired, .wrongPIN, .existingPIN, .pinNotSet:
+            .httpsRequired, .wrongPIN, .existingPIN, .pinNotSet, .invalidProviderSettings:
             400
         case .invalidCredentials, .invalidToken, .invalidRefreshToken: 401
         case .providerDisabled, .unauthorizedRequestOrigin, .unverifiedIdentity, .tokenTooOld, .accountDisabled,

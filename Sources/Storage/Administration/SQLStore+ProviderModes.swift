@@ -56,33 +56,3 @@ extension SQLStore: ProviderModeStore {
         try await write(Self.recordMode, binds)
     }
 }
-
-extension SQLStore: ProviderActivityStore {
-    private static let selectActivity = Statement(
-        .read,
-        """
-        SELECT i.provider, max(i.last_used_at), coalesce(max(o.opened), 0),
-               count(*) FILTER (
-                   WHERE i.created_at > now() - interval '24 hours'
-                     AND EXISTS (SELECT 1 FROM accounts a
-                                  WHERE a.application_id = $1 AND a.uid = i.uid AND a.created_at = i.created_at))
-          FROM identities i
-          LEFT JOIN (
-               SELECT n.provider, count(*) AS opened
-                 FROM sessions s
-                 JOIN identities n ON n.application_id = $1 AND n.id = s.identity_id
-                WHERE s.application_id = $1 AND s.created_at > now() - interval '24 hours' AND s.kind <> 'client'
-                GROUP BY n.provider) AS o ON o.provider = i.provider
-         WHERE i.application_id = $1
-         GROUP BY i.provider
-        """)
-
-    package func activity(application: Application.ID) async throws -> [String: ProviderActivity] {
-        let rows = try await run(Self.selectActivity, [.application(application)]).decoded { row in
-            let provider: String = try row.next()
-            let (lastUse, signIns, signUps): (Date?, Int, Int) = (try row.next(), try row.next(), try row.next())
-            return (provider, ProviderActivity(lastUse: lastUse, signIns: signIns, signUps: signUps))
-        }
-        return Dictionary(rows) { first, _ in first }
-    }
-}

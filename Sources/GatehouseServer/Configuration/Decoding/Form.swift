@@ -121,7 +121,7 @@ extension ConfigurationNode {
 
 extension String {
     /// Whether an application or a provider may have this name, which is part of paths and of keys in the database.
-    fileprivate var isConfiguredName: Bool {
+    var isConfiguredName: Bool {
         (1...63).contains(utf8.count) && first != "_" && first != "-"
             && utf8.allSatisfy { "abcdefghijklmnopqrstuvwxyz0123456789_-".utf8.contains($0) }
     }

@@ -13,6 +13,8 @@ final class SettingsReader {
     var ignoresSecrets = false
     /// Whether software statements are not read, because the command that runs is to make one.
     let ignoresStatements: Bool
+    /// Whether an administrator has sent the settings, who must not read files and variables of this machine by them.
+    private let isCandidate: Bool
 
     /// The paths of values that are never shown: secrets, and contents of files.
     private(set) var hidden: Set<String> = []
@@ -33,8 +35,10 @@ final class SettingsReader {
     /// Creates a reader of the file at a path; problems show that path, and relative paths in the file are relative to
     /// its directory.
     init(
-        file: String, environment: [String: String], installed: InstalledProviders, ignoresStatements: Bool = false
+        file: String, environment: [String: String], installed: InstalledProviders, ignoresStatements: Bool = false,
+        isCandidate: Bool = false
     ) {
+        self.isCandidate = isCandidate
         self.file = file
         self.ignoresStatements = ignoresStatements
         directory = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
@@ -114,6 +118,10 @@ final class SettingsReader {
 
     /// The text with its environment variables replaced by their values.
     func expand(_ text: String, at place: Place) -> String? {
+        guard !isCandidate || !text.contains("${") else {
+            report("names a variable, which is not read here; send the value itself", at: place)
+            return nil
+        }
         if text.contains("${") { expanded.insert(place.path) }
         do {
             return try expansion.expand(text)
@@ -150,6 +158,10 @@ final class SettingsReader {
     private func read(
         _ path: String, at place: Place, _ read: (String) throws(BoundedFile.Failure) -> String
     ) -> String? {
+        guard !isCandidate else {
+            report("names a file, which is not read here; send its content", at: place)
+            return nil
+        }
         let source = Configuration.Source(path: absolute(path))
         hide(place)
         do {

@@ -1,3 +1,4 @@
+package import Accounts
 internal import Foundation
 package import Logging
 package import Outbound
@@ -22,6 +23,15 @@ package struct InstalledProviders: Sendable {
 package protocol ProviderPortsSource: Sendable {
     func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts
 
+    /// Ports for a provider that is not configured; nothing of them is kept.
+    func candidatePorts(allowsPrivateHosts: Bool) -> ProviderPorts
+
+    /// Calls services on behalf of administrators.
+    func probe(allowsPrivateHosts: Bool) -> any ServiceProbing
+
+    /// What the providers have found wrong with their services.
+    var findings: FindingLog { get }
+
     /// The health of the services behind the providers.
     var statistics: [UpstreamStatistics] { get }
 
@@ -43,6 +53,7 @@ package struct PortsOwner: Sendable, Hashable {
 /// configuration.
 package struct FixedPorts: ProviderPortsSource {
     private let ports: ProviderPorts
+    package let findings = FindingLog()
 
     package init(_ ports: ProviderPorts) { self.ports = ports }
 
@@ -51,6 +62,8 @@ package struct FixedPorts: ProviderPortsSource {
         ProviderPorts(http: NoNetwork(), tokens: NoNetwork(), signer: NoNetwork(), now: { Date() }))
 
     package func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts { ports }
+    package func candidatePorts(allowsPrivateHosts: Bool) -> ProviderPorts { ports }
+    package func probe(allowsPrivateHosts: Bool) -> any ServiceProbing { NoService() }
     package var statistics: [UpstreamStatistics] { [] }
     package func report(to logger: Logger) {}
     package func shutdown() {}
@@ -63,4 +76,9 @@ private struct NoNetwork: HTTPFetching, TokenVerifying, TokenSigning {
     func sign(_ claims: [String: JSONValue], key: String, keyID: String) throws -> String {
         throw ProviderError.unavailable
     }
+}
+
+private struct NoService: ServiceProbing {
+    func fetch(_ request: FetchRequest) throws(ProviderFinding) -> FetchResponse { throw .upstreamUnreachable }
+    func resolve(_ url: String) throws(ProviderFinding) { throw .upstreamUnreachable }
 }

@@ -67,7 +67,7 @@ extension SettingsReader {
     ///
     /// If the provider is off, required settings may be missing and secrets are not read.
     /// - Returns: `nil` if there is a problem.
-    fileprivate func provider(_ name: String, _ node: ConfigurationNode) -> ConfigurationNode? {
+    func provider(_ name: String, _ node: ConfigurationNode) -> ConfigurationNode? {
         guard node.isMapping else { return refuse(node, expected: "a mapping") }
         guard let kind = installed.kind(peek(node["kind"]) ?? name) else {
             let kinds = installed.kinds.map { $0.kind }.joined(separator: ", ")

@@ -1,0 +1,127 @@
+package import Accounts
+package import ProviderKit
+internal import Synchronization
+
+/// Runs the checks of providers on behalf of administrators.
+package struct ProviderDiagnosis: Sendable {
+    /// How many diagnoses a server makes at once.
+    package static let places = 4
+    /// How long a diagnosis takes at most, apart from the time until a cancelled call returns.
+    package static let limit: Duration = .seconds(12)
+
+    let services: any ProviderServices
+    private let capacity = AdminCapacity()
+    private let limit: Duration
+    private let clock: any Clock<Duration>
+
+    package init(
+        services: any ProviderServices, limit: Duration = limit, clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        (self.services, self.limit, self.clock) = (services, limit, clock)
+    }
+
+    /// Checks a configured provider.
+    /// - Throws: `AdministrationError.notFound`; `wrongState` for a provider whose settings were not read because it is
+    ///   off; `AccountsError.overloaded` if `places` diagnoses are being made.
+    package func diagnose(_ name: String, in application: Application) async throws -> [CheckResult] {
+        guard let configured = application.providers.all.first(where: { $0.name.hasSameBytes(as: name) }) else {
+            throw AdministrationError.notFound("provider")
+        }
+        guard let provider = configured.provider else {
+            throw AdministrationError.wrongState(reason: "The provider is off, so its settings are not read")
+        }
+        return try await capacity.run { await run(provider, named: configured.name, in: application) }
+    }
+
+    /// Checks a provider that is not configured; nothing is stored.
+    /// - Throws: `AdministrationError.invalidProviderSettings`; `AccountsError.overloaded`.
+    package func check(
+        _ settings: CandidateSettings, in application: Application
+    ) async throws -> (candidate: ProviderCandidate, checks: [CheckResult]) {
+        try await capacity.run {
+            let candidate = try services.makeCandidate(settings, in: application)
+            return (candidate, await run(candidate.provider, named: settings.name, in: application))
+        }
+    }
+
+    private func run(_ provider: any Provider, named name: String, in application: Application) async -> [CheckResult] {
+        guard let provider = provider as? any DiagnosableProvider else {
+            return [CheckResult(id: "settings", outcome: .ok("The settings are valid; there is no service to ask."))]
+        }
+        return await run(provider.checks(with: services.tools(forProvider: name, in: application)))
+    }
+
+    /// Runs the checks one after the other, and returns what is known when the time is up.
+    func run(_ checks: [ProviderCheck]) async -> [CheckResult] {
+        let results = Results(of: checks)
+        // Two tasks, because the first of the two to end, the checks or the time, ends the other.
+        await withTaskGroup { group in
+            group.addTask {
+                for check in checks where !Task.isCancelled {
+                    guard results.begin(check) else { continue }
+                    let outcome = await check.run()
+                    // A call that was cancelled says nothing about the service.
+                    if !Task.isCancelled { results.end(check, with: outcome) }
+                }
+            }
+            group.addTask { try? await clock.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+        return results.all
+    }
+}
+
+/// What one check has found.
+package struct CheckResult: Sendable, Equatable {
+    package let id: String
+    package let outcome: CheckOutcome
+
+    package init(id: String, outcome: CheckOutcome) { (self.id, self.outcome) = (id, outcome) }
+}
+
+/// The outcomes of checks, while these run.
+private final class Results: Sendable {
+    private struct State {
+        var outcomes: [String: CheckOutcome] = [:]
+        var running: String?
+    }
+
+    private let checks: [ProviderCheck]
+    private let state = Mutex(State())
+
+    init(of checks: [ProviderCheck]) { self.checks = checks }
+
+    /// - Returns: whether the check can be made, because those that it needs have succeeded.
+    func begin(_ check: ProviderCheck) -> Bool {
+        state.withLock { state in
+            let missing = check.needs.filter { ![.ok, .warning].contains(state.outcomes[$0]?.state) }
+            guard missing.isEmpty else {
+                state.outcomes[check.id] = .skipped("Needs \(missing.joined(separator: " and ")).")
+                return false
+            }
+            state.running = check.id
+            return true
+        }
+    }
+
+    func end(_ check: ProviderCheck, with outcome: CheckOutcome) {
+        state.withLock { state in
+            state.outcomes[check.id] = outcome
+            state.running = nil
+        }
+    }
+
+    /// Every check with its outcome, also those that the time was too short for.
+    var all: [CheckResult] {
+        state.withLock { state in
+            checks.map { check in
+                let late: CheckOutcome =
+                    check.id == state.running
+                    ? .failed(.upstreamTimeout, evidence: "the diagnosis has ended meanwhile")
+                    : .skipped("There was no time left.")
+                return CheckResult(id: check.id, outcome: state.outcomes[check.id] ?? late)
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package import Accounts
+package import ProviderKit
+
+/// What the server offers for looking at providers and the services behind them.
+package protocol ProviderServices: UpstreamStates {
+    /// The tools for the checks of a provider of an application.
+    func tools(forProvider name: String, in application: Application) -> DiagnosticTools
+
+    /// Creates a provider from settings that are in no file; it is neither configured nor stored.
+    ///
+    /// Neither files nor environment variables that the settings name are read.
+    /// - Throws: `AdministrationError.invalidProviderSettings`.
+    func makeCandidate(_ settings: CandidateSettings, in application: Application) throws -> ProviderCandidate
+}
+
+/// The settings of a provider that an administrator considers.
+package struct CandidateSettings: Sendable {
+    package let name, kind: String
+    package let settings: JSONValue
+
+    package init(name: String, kind: String, settings: JSONValue) {
+        (self.name, self.kind, self.settings) = (name, kind, settings)
+    }
+}
+
+/// A provider that could be configured.
+package struct ProviderCandidate: Sendable {
+    package let provider: any Provider
+    /// The URL to register at the service; `nil` for a provider without pages of its own.
+    package let callbackURL: String?
+    /// The lines of the configuration, with variables instead of secrets.
+    package let yaml: String
+
+    package init(provider: any Provider, callbackURL: String?, yaml: String) {
+        (self.provider, self.callbackURL, self.yaml) = (provider, callbackURL, yaml)
+    }
+}
+
+/// Why a setting of a provider is refused.
+package struct SettingProblem: Sendable, Equatable {
+    /// The setting, such as `clientID` or `claims.email`; `name` and `kind` are those of the provider itself.
+    package let path: String
+    package let sentence: String
+
+    package init(path: String, sentence: String) { (self.path, self.sentence) = (path, sentence) }
+}
