@@ -18,6 +18,8 @@ package struct UseCases: Sendable {
     package let registration: Registration
     package let passwordReset: PasswordReset
     package let passwordChange: PasswordChange
+    package let invitations: Invitations
+    package let recovery: AccountRecovery
     package let pin: PinCode
     package let refresh: SessionRefresh
     package let sessions: Sessions
@@ -25,6 +27,7 @@ package struct UseCases: Sendable {
     package let profile: Profile
     package let deletion: AccountDeletion
     package let export: AccountExport
+    package let time: any TimeSource
 
     package init(
         store: any AccountsStore, events: any AuditChainStore, access: any AccessTokens, jwts: any ApplicationJWTs,
@@ -65,6 +68,11 @@ package struct UseCases: Sendable {
         passwordReset = PasswordReset(
             store: store, hasher: hasher, passwords: passwords, replacement: replacement, tokens: tokens,
             limits: limits)
+        invitations = Invitations(
+            store: store, hasher: hasher, passwords: passwords, linking: linking, tokens: tokens)
+        recovery = AccountRecovery(
+            store: store, hasher: hasher, passwords: passwords, linking: linking, replacement: replacement,
+            tokens: tokens)
         passwordChange = PasswordChange(store: store, hasher: hasher, passwords: passwords, tokens: tokens)
         pin = PinCode(store: store, hasher: hasher, tokens: tokens)
         refresh = SessionRefresh(store: store, tokens: tokens)
@@ -73,5 +81,6 @@ package struct UseCases: Sendable {
         profile = Profile(store: store)
         deletion = AccountDeletion(store: store, tokens: tokens, replacement: replacement)
         export = AccountExport(store: store, events: events)
+        self.time = time
     }
 }

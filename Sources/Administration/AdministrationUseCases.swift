@@ -3,7 +3,9 @@ internal import ProviderKit
 
 /// Everything that the use cases of administrators need from a database.
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
-    & BoundedTransactions & StatisticsStore
+    & BoundedTransactions & ExplanationStore & AdminNoteStore & AccountReadingStore & AccountSearchStore
+    & StatisticsStore & ProviderPlanStore & ProviderSwitchStore & ProviderModeStore
+    & ErasureListStore & DeliveryListStore & MessageListStore & AuditListStore & SigningKeyListStore & LockStore
 
 /// Runs reads of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -21,28 +23,72 @@ extension Duration {
 }
 
 /// The use cases of the admin API, wired to one store.
-package struct AdministrationUseCases: Sendable {
+///
+/// This type is a class, because the session of each caller refers to all of them.
+package final class AdministrationUseCases: Sendable {
     package let capacity = AdminCapacity()
     package let limits: any RateLimiting
     package let trail: any AuditTrail
     package let keys: ServiceKeys
     package let acts: AccountActs
+    package let explanations: Explanations
+    package let notes: AdminNotes
+    package let granted: GrantedAccounts
+    package let export: AccountExport
+    package let reading: AccountReading
+    package let search: AccountSearch
     package let statistics: StatisticsReading
+    package let providerPlans: ProviderPlans
+    package let providerSwitches: ProviderSwitches
+    package let providers: ProviderOverview
+    package let invitations: AccountInvitations
+    package let recoveryLinks: RecoveryLinks
+    package let erasures: ErasureActs
+    package let webhooks: WebhookActs
+    package let deliveries: DeliveryActs
+    package let audit: AuditReports
+    package let signingKeys: SigningKeyActs
+    package let locks: SubjectLocks
+    package let configuration: any ConfigurationInForce
     package let diagnosis: ProviderDiagnosis
-    package let health: ProviderHealth
     private let store: any AdministrationStore
 
+    /// `switches` lets this server follow a switch, `ports` are the other parts of the server that administrators look at
+    /// or change, and `services` asks the services behind providers.
     package init(
-        store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens, providers: any ProviderServices
+        store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens, switches: ProviderSwitches,
+        ports: ServerPorts, providers services: any ProviderServices
     ) {
         limits = accounts.limits
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
         acts = AccountActs(store: store)
+        let cursors = PageCursors(opaque: opaque)
+        explanations = Explanations(store: store, cursors: cursors)
+        notes = AdminNotes(acts: acts, cursors: cursors)
+        granted = GrantedAccounts(store: store)
+        export = accounts.export
+        reading = AccountReading(store: store, opaque: opaque, cursors: cursors)
+        search = AccountSearch(store: store, cursors: cursors)
         statistics = StatisticsReading(store: store)
-        diagnosis = ProviderDiagnosis(services: providers)
-        health = ProviderHealth(
-            store: store, statistics: accounts.statistics, findings: accounts.findings, states: providers)
+        providerPlans = ProviderPlans(store: store)
+        providerSwitches = switches
+        invitations = AccountInvitations(
+            store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
+        recoveryLinks = RecoveryLinks(store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
+        erasures = ErasureActs(store: store, cursors: cursors)
+        webhooks = WebhookActs(store: store, trail: store, directory: ports.webhooks)
+        deliveries = DeliveryActs(store: store, cursors: cursors)
+        audit = AuditReports(
+            store: store, trail: store, chain: ports.chain, cursors: cursors, capacity: capacity)
+        signingKeys = SigningKeyActs(store: store, changes: ports.keys)
+        locks = SubjectLocks(store: store, trail: store, opaque: opaque, limits: ports.limits)
+        configuration = ports.configuration
+        diagnosis = ProviderDiagnosis(services: services)
+        providers = ProviderOverview(
+            switches: switches,
+            health: ProviderHealth(
+                store: store, statistics: accounts.statistics, findings: accounts.findings, states: services))
         self.store = store
     }
 

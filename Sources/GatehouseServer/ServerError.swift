@@ -11,6 +11,7 @@ enum ServerError: Error, CustomStringConvertible {
     case unusableTLS(reason: String)
     case unknownAccount(UUID)
     case unknownApplication(String)
+    case strands(Int, allowed: Int)
     case unknownProvider(String)
     case noDefaultApplication
     case unknownClient(String)
@@ -39,6 +40,8 @@ enum ServerError: Error, CustomStringConvertible {
         case .unusableTLS(let reason): "server.tls: \(reason)"
         case .unknownAccount(let uid): "there is no account \(uid.uuidString.lowercased())"
         case .unknownApplication(let name): "there is no application \(name) in the configuration"
+        case .strands(let count, let allowed):
+            "\(count) account(s) could not sign in any more, and --allow-stranded is \(allowed)"
         case .unknownProvider(let name): "the application has no provider \(name) in the configuration"
         case .noDefaultApplication: "there are several applications and no default one; pass --application NAME"
         case .unknownClient(let id): "there is no registered client \(id)"

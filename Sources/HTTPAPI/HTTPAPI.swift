@@ -66,7 +66,8 @@ package struct HTTPAPI: Sendable {
             let endpoints = own.map { $0.sharingLimits(of: documented + own) }
             return endpoints + [.document(of: endpoints, in: dialect)]
         }
-        let ofAdministrators = AdminRoutes(useCases: administration).endpoints
+        let limitedRoutes = Set((documented + dialects).map(\.route)).sorted()
+        let ofAdministrators = AdminRoutes(useCases: administration, limitedRoutes: limitedRoutes).endpoints
         endpoints =
             documented + dialects + ofAdministrators + [.administrationDocument(of: ofAdministrators)]
             + [.document(of: documented)] + StartRoutes(development: start).endpoints
@@ -74,19 +75,16 @@ package struct HTTPAPI: Sendable {
         services = EndpointResponder.Services(
             authentication: useCases.authentication, scanners: openID.qrBearers, limits: useCases.limits,
             hashing: useCases.hashing, refusals: useCases.refusals,
-            administration: AdministrationServices(
-                keys: administration.keys, limits: administration.limits, capacity: administration.capacity,
-                trail: administration.trail),
-            statistics: useCases.statistics)
+            administration: administration, statistics: useCases.statistics)
         self.site = site
         self.metrics = metrics
     }
 
     /// The responder for the requests that arrive at a listener.
-    package func responder(at door: Door = .main) -> APIResponder {
+    package func responder(at listener: Listener = .main) -> APIResponder {
         let table = RouteTable(endpoints: endpoints, services: services)
         return APIResponder(
-            site: site, door: door, router: table.router(), exceptions: table.exceptions, metrics: metrics,
+            site: site, listener: listener, router: table.router(), exceptions: table.exceptions, metrics: metrics,
             dialectMetrics: dialectMetrics, statistics: services.statistics)
     }
 }

@@ -76,7 +76,8 @@ package struct OpenIDUseCases: Sendable {
         accountPages = AccountPages(store: store, useCases: accounts, clientGrants: clientGrants, opaque: opaque)
         mailedLinks = MailedLinks(
             store: store, steps: steps, registration: accounts.registration, passwordReset: accounts.passwordReset,
-            identityReview: accounts.identityReview, limits: accounts.limits, opaque: opaque)
+            identityReview: accounts.identityReview, invitations: accounts.invitations, recovery: accounts.recovery,
+            limits: accounts.limits, opaque: opaque)
         guestVisits = GuestVisits(authorization: authorization, steps: steps, opaque: opaque)
         devices = DeviceGrants(store: store, counts: handoffs, issuing: issuing)
         native = NativeSignIn(store: store, opaque: opaque)

@@ -36,6 +36,8 @@ extension StepPage.Step {
         case .verifyEmail: "verify-email"
         case .resetPassword: "reset-password"
         case .review: "review"
+        case .invitation: "invitation"
+        case .recover: "recover"
         case .account(let page): page.name.map { "account-\($0)" } ?? "account"
         case .done, .deleted: "done"
         case .error: "error"
@@ -176,7 +178,11 @@ extension StepPage {
         case .return(let url): return ["url": url]
         case .formPost(let fields, let url):
             return ["url": url, "fields": fields.map { ["name": $0.name, "value": $0.value] }]
-        case .verifyEmail, .resetPassword: return [:]
+        case .verifyEmail, .resetPassword, .recover: return [:]
+        case .invitation(let name):
+            var values: [String: Any] = ["focusesPassword": problem?.code == "TOO_WEAK_PASSWORD"]
+            values["name"] = name
+            return values
         case .review(let identities):
             let shown = identities.map { identity -> [String: Any] in
                 [

@@ -47,6 +47,10 @@ package struct StepPage: Sendable {
         case resetPassword
         /// The form of a mailed link, which keeps or removes identities after a password reset.
         case review([ReviewedIdentity])
+        /// The form of an invitation, which opens an account, with the name that is filled in.
+        case invitation(name: String?)
+        /// The form of a link of an administrator, which sets a new password.
+        case recover
         /// What the person wanted is done; `next` is the URL of the page that leads on.
         case done(Done, next: String?)
         case account(AccountPage)
@@ -154,7 +158,7 @@ package struct StepPage: Sendable {
 
     /// What a page says is done.
     package enum Done: String, Sendable, CaseIterable {
-        case resetSent, verified, passwordSet, reviewed, deviceAllowed, deviceDenied
+        case resetSent, verified, passwordSet, reviewed, invited, deviceAllowed, deviceDenied
     }
 
     /// Why a form was refused.

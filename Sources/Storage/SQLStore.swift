@@ -57,11 +57,18 @@ package struct SQLStore: TransactionalStore {
     package func transaction<Result: Sendable>(
         _ body: @Sendable (SQLStore) async throws -> Result
     ) async throws -> Result {
+        try await transaction(statementLimit: nil, body)
+    }
+
+    /// Runs a transaction whose statements may each take `limit`, if that is longer than usual.
+    func transaction<Result: Sendable>(
+        statementLimit limit: Duration?, _ body: @Sendable (SQLStore) async throws -> Result
+    ) async throws -> Result {
         guard open == nil else { return try await body(self) }
         let (result, changes) = try await retryingUnderContention {
             let changes = CommittedChanges()
             let result = try await translatingErrors {
-                try await database.transaction { transaction in
+                try await database.transaction(statementLimit: limit) { transaction in
                     let open = OpenTransaction(transaction)
                     let result = try await body(
                         SQLStore(

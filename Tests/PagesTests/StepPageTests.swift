@@ -68,12 +68,13 @@ struct StepPageTests {
             .return(url: "https://a.example/?x=\(hostile)"), .formPost([("state", hostile)], url: "https://a.example"),
             .deleted(receipt: "/r?\(hostile)", restorableUntil: Date(timeIntervalSince1970: 0)),
             .signOut([account, account]), .signedOut(others: false), .signedOut(others: true),
-            .verifyEmail, .resetPassword,
+            .verifyEmail, .resetPassword, .invitation(name: hostile), .invitation(name: nil), .recover,
             .review([
                 .init(id: "id-1", name: hostile, linkedAt: .distantPast, isQuarantined: true, isKept: true),
                 .init(id: "id-2", name: "Apple", linkedAt: .now, isQuarantined: false, isRemoved: true),
             ]),
             .done(.verified, next: nil), .done(.passwordSet, next: nil), .done(.reviewed, next: nil),
+            .done(.invited, next: nil),
             .error(reason: "request_over", url: "https://a.example/\(hostile)"),
             .qrOpen([.init(.ios, url: "https://a.example/\(hostile)")]), .qrOpen([]),
         ] + codes + sections.map { .account($0) }
@@ -296,7 +297,9 @@ struct StepPageTests {
         for step in [StepPage.Step.signIn(Self.ways), .reauthenticate(Self.ways, Self.account), .code(to: "x")] {
             #expect(marks(step, .init(code: "INVALID_CREDENTIALS")) == 1, "\(step.name)")
         }
-        #expect(marks(.newPassword(Self.account), .init(code: "TOO_WEAK_PASSWORD")) == 1)
+        for step in [StepPage.Step.newPassword(Self.account), .invitation(name: "Ada"), .recover] {
+            #expect(marks(step, .init(code: "TOO_WEAK_PASSWORD")) == 1, "\(step.name)")
+        }
     }
 
     @Test func `the first available language of the preferences is used`() {

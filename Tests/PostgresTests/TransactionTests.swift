@@ -81,6 +81,28 @@ import Testing
         }
     }
 
+    @Test func aTransactionMayHaveALongerLimit() async throws {
+        let configure = { (configuration: inout Database.Configuration) in
+            configuration.transactions = 1
+            configuration.transactionStatementTimeout = .milliseconds(300)
+        }
+        try await withTable(configure: configure) { database in
+            // Longer than the usual limit, and than a silent connection is kept.
+            let pid: Int = try await database.transaction(statementLimit: .seconds(60)) { transaction in
+                _ = try await transaction.execute(
+                    Statement(.write, "SELECT set_config('statement_timeout', '60s', true)"), [])
+                _ = try await transaction.execute(.sleep, .double(3))
+                return try await transaction.value(.backend)
+            }
+            // The limit holds for that transaction only.
+            let error = await thrown {
+                try await database.transaction { _ = try await $0.execute(.sleep, .double(30)) }
+            }
+            #expect(error != nil && pid > 0)
+            #expect(database.statistics.reconnects == 0)
+        }
+    }
+
     @Test func aCancelledTaskDoesNotCommit() async throws {
         try await withTable { database in
             let task = Task {

@@ -47,7 +47,8 @@ package struct Profile: Sendable {
             "\(language), *;q=0", of: principal.uid, application: principal.application.id)
     }
 
-    private static func check(metadata: JSONValue) throws {
+    /// - Throws: `AccountsError.invalidParameter` if the metadata is not an object, or too large.
+    package static func check(metadata: JSONValue) throws {
         guard case .object = metadata else {
             throw AccountsError.invalidParameter("metadata", reason: "is not an object")
         }

@@ -33,6 +33,15 @@ package final class Application: Sendable {
         (self.policy, self.redirectURIs, self.providers) = (policy, redirectURIs, providers)
     }
 
+    /// The same application, of whose providers those named have other modes.
+    package func switching(_ modes: [String: ProviderMode]) -> Application {
+        modes.isEmpty
+            ? self
+            : Application(
+                id: id, name: name, issuer: issuer, audience: audience, policy: policy, redirectURIs: redirectURIs,
+                providers: providers.switching(modes), issuers: issuers)
+    }
+
     /// The redirect URI that is registered with the provider, and so must never change.
     package func callbackURL(of provider: String) -> String { "\(issuer)/api/v1/auth/oauth/\(provider)/callback" }
 }

@@ -22,9 +22,18 @@ package struct ApplicationPolicy: Sendable, Equatable {
     }
 
     /// Whether an unknown identity is linked to the live account that owns the identity's verified address.
-    package enum AutomaticLinking: String, Sendable { case verified, never }
+    package enum AutomaticLinking: String, Sendable, CaseIterable { case verified, never }
+
+    /// Which modes administrators may give providers in place of those of the configuration.
+    package enum Switches: String, Sendable, CaseIterable {
+        case none
+        /// Modes that allow less.
+        case narrower
+        case any
+    }
 
     package var tokens = Tokens()
+    package var switches = Switches.narrower
     /// The longest lifetime of access tokens that is set for an OpenID client or a resource.
     package var longestClientLifetime: Duration = .zero
     /// How long sensitive calls are allowed after an authentication.

@@ -1,7 +1,7 @@
 package import ProviderKit
 
 /// The operations for which an application allows a provider.
-package enum ProviderMode: String, Sendable, CaseIterable {
+package enum ProviderMode: String, Sendable, SentChoice {
     /// Sign-up, sign-in and linking.
     case open
     /// No sign-up.
@@ -17,23 +17,39 @@ package struct ConfiguredProvider: Sendable {
     package let name: String
     package let kind, displayName: String
     package let flow: ProviderFlow
-    package let mode: ProviderMode
-    /// `nil` only if the mode is `off`, since required settings may be missing.
-    package let provider: (any Provider)?
+    /// The mode in force: that of the configuration, unless an administrator has switched it.
+    package private(set) var mode: ProviderMode
+    /// Where the configuration declares the provider, and what it says there.
+    package let declaration: ProviderDeclaration
     /// The profile claims that `auth` and access tokens contain, the most important first.
     package let exposedClaims: [String]
     /// The URLs of the provider's service that the configuration contains.
     package let services: [String]
-    private let type: any Provider.Type
+    let type: any Provider.Type
+    private let made: (any Provider)?
 
     package init(
         name: String, displayName: String?, mode: ProviderMode, exposedClaims: [String] = [], services: [String] = [],
-        type: any Provider.Type, provider: (any Provider)? = nil
+        type: any Provider.Type, provider: (any Provider)? = nil, declaration: ProviderDeclaration? = nil
     ) {
-        (self.name, self.mode, self.type, self.provider) = (name, mode, type, provider)
+        (self.name, self.mode, self.type, made) = (name, mode, type, provider)
         (self.exposedClaims, self.services) = (exposedClaims, services)
+        self.declaration = declaration ?? ProviderDeclaration(mode: mode)
         self.displayName = displayName ?? type.displayName
         (kind, flow) = (type.kind, type.flow)
+    }
+
+    /// `nil` only if the mode is `off`, since required settings may be missing.
+    package var provider: (any Provider)? { mode == .off ? nil : made }
+
+    /// Whether the configuration has what the provider needs to work; it may lack settings if its own mode is `off`.
+    package var isReady: Bool { made != nil }
+
+    /// The same provider in another mode.
+    package func switched(to mode: ProviderMode) -> ConfiguredProvider {
+        var switched = self
+        switched.mode = mode
+        return switched
     }
 
     /// The provider as a type with a capability, such as `any RedirectProvider`.
@@ -58,11 +74,23 @@ package struct ConfiguredProvider: Sendable {
         (try? (provider as? any GatewayProvider)?.evidence(in: origin)) != nil
     }
 
-    package func canSignIn(with identity: Identity) -> Bool {
-        guard mode == .open || mode == .existing, offersSignIn, !identity.isGuest, !identity.isQuarantined else {
-            return false
+    /// Whether people sign in with the provider's identities in the present mode.
+    var admitsSignIn: Bool { (mode == .open || mode == .existing) && offersSignIn }
+
+    /// `SignInWays` has the same rule for statements that count accounts.
+    package func canSignIn(with identity: Identity) -> Bool { obstacle(to: identity) == nil }
+
+    /// Why the provider's identity cannot sign in; `nil` if it can.
+    package func obstacle(to identity: Identity) -> SignInObstacle? {
+        switch mode {
+        case .open, .existing: break
+        case .linkOnly: return .providerLinkOnly
+        case .off: return .providerOff
         }
-        return !provesAddress || identity.emailVerified || identity.phoneVerified
+        if identity.isGuest { return .guest }
+        guard offersSignIn else { return .noSignIn }
+        if identity.isQuarantined { return .quarantined }
+        return !provesAddress || identity.emailVerified || identity.phoneVerified ? nil : .addressUnproven
     }
 
     /// The last path component of the route of the provider's kind, if that kind has its own route.
@@ -85,6 +113,18 @@ package struct ProviderRegistry: Sendable {
 
     /// The configured providers in the order of the configuration.
     package var all: [ConfiguredProvider] { configured }
+
+    /// The same providers and further ones.
+    package func adding(_ others: [ConfiguredProvider]) -> ProviderRegistry {
+        ProviderRegistry(installedKinds: installedKinds, configured: configured + others)
+    }
+
+    /// The same providers, of which those named have other modes.
+    package func switching(_ modes: [String: ProviderMode]) -> ProviderRegistry {
+        ProviderRegistry(
+            installedKinds: installedKinds,
+            configured: configured.map { provider in modes[provider.name].map(provider.switched(to:)) ?? provider })
+    }
 
     /// The providers that a person can sign in with, in the order of the configuration.
     package var enabled: [ConfiguredProvider] { configured.filter { $0.mode != .off && $0.offersSignIn } }
@@ -157,8 +197,14 @@ package struct ProviderRegistry: Sendable {
         }
     }
 
-    package func canSignIn(with identity: Identity) -> Bool {
-        configured.first { $0.name == identity.provider }?.canSignIn(with: identity) ?? false
+    package func canSignIn(with identity: Identity) -> Bool { obstacle(to: identity) == nil }
+
+    /// Why an identity cannot sign in; `nil` if it can.
+    ///
+    /// A provider that is no longer configured counts as off.
+    package func obstacle(to identity: Identity) -> SignInObstacle? {
+        guard let provider = configured.first(where: { $0.name == identity.provider }) else { return .providerOff }
+        return provider.obstacle(to: identity)
     }
 
     package func canSignIn(withAnyOf identities: [Identity]) -> Bool { identities.contains(where: canSignIn(with:)) }

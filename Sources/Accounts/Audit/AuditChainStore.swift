@@ -18,6 +18,8 @@ package protocol AuditChainStore: Sendable {
         from time: Int?, atMost count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
     ) async throws -> AuditBatch?
 
+    /// The newest batch; `nil` if nothing is sealed yet.
+    func lastBatch() async throws -> AuditBatch?
     func batches(after seq: Int, atMost count: Int) async throws -> [AuditBatch]
     /// The events of the batches, ordered by batch number and then by their order in the batch.
     func events(ofBatches batches: ClosedRange<Int>, atMost count: Int) async throws -> [(

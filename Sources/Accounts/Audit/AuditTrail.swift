@@ -3,7 +3,7 @@ package import ProviderKit
 
 /// An audit event with a call of its own; most others are written by the statement of the change that they describe.
 package struct AuditEntry: Sendable {
-    package enum Event: String, Sendable {
+    package enum Event: String, Sendable, CaseIterable {
         /// A proof was invalid, or the linking rules refused it.
         case signInRefused = "sign-in.refused"
         /// An OpenID client could not be authenticated.
@@ -15,8 +15,29 @@ package struct AuditEntry: Sendable {
         case tokenIntrospected = "token.introspected"
         /// An administrator lacked the scope for a call.
         case adminRefused = "admin.refused"
+        /// An administrator has ended sessions of an account; each of them has an event of its own besides.
+        case sessionsEnded = "sessions.ended"
+        /// An administrator has written a note about an account.
+        case noteAdded = "account.note-added"
+        /// An administrator has searched for accounts, or was shown fields of one unmasked.
+        case accountsSearched = "accounts.searched"
+        case accountRevealed = "account.revealed"
+        /// An administrator has invited a person, who has no account yet.
+        case invitationSent = "invitation.sent"
+        /// An administrator has had a link made that lets the owner into the account.
+        case recoverySent = "account.recovery-sent"
+        /// Such a link was used.
+        case accountRecovered = "account.recovered"
         case accountExported = "account.exported"
         case keysRotated = "keys.rotated"
+        /// An administrator has had the tokens of a signing key refused from now on.
+        case keyRetired = "key.retired"
+        /// An administrator has exported the audit of the application.
+        case auditExported = "audit.exported"
+        /// An administrator has looked for the locks of an address.
+        case limitsSearched = "limits.searched"
+        /// An administrator has sent a test event to a webhook.
+        case webhookTested = "webhook.tested"
         /// An admin ran the purge for one account or for all.
         case purgeRun = "purge.run"
     }

@@ -149,7 +149,7 @@ package struct OneTimeCodes: Sendable {
                 let address = proof.address
             else { return nil }
             let configured = try application.providers.named(proof.provider)
-            let target = ChallengeTarget(providerUid: proof.providerUid, address: .email(address))
+            let target = ChallengeTarget(providerUid: proof.providerUid, address: address)
             try await endChallenges(of: target, provider: configured.name, in: application, store: store)
             let session = tokens.newSession(by: target.evidence, of: configured.name, from: client, in: application)
             return try await signIn.open(session, of: configured, store: store)

@@ -1,5 +1,5 @@
 package import Foundation
-internal import ProviderKit
+package import ProviderKit
 
 package struct DeletionScheduling: Sendable {
     package typealias Store = DeletionStore & SessionEndStore & EventOutbox & OwnerNotices.Store
@@ -10,12 +10,16 @@ package struct DeletionScheduling: Sendable {
     package init(store: any Store, application: Application) { (self.store, self.application) = (store, application) }
 
     /// Ends every session of a locked account and starts its grace period; `session` requested it.
+    ///
+    /// `details` are further details of the audit event.
     package func schedule(
-        _ uid: UUID, by cause: DeletionCause, session: UUID? = nil, receipt: UUID = UUID(), gracePeriod: Duration? = nil
+        _ uid: UUID, by cause: DeletionCause, session: UUID? = nil, receipt: UUID = UUID(),
+        gracePeriod: Duration? = nil, details: [String: JSONValue] = [:]
     ) async throws {
         let purgeAfter = try await store.requestDeletion(
             of: uid, by: cause, session: session, receipt: receipt,
-            gracePeriod: gracePeriod ?? application.policy.deletionGracePeriod, application: application.id)
+            gracePeriod: gracePeriod ?? application.policy.deletionGracePeriod, details: details,
+            application: application.id)
         try await store.endSessions(.all, of: uid, because: .accountDeleted, application: application.id)
         try await store.announce(
             [AccountEvent(.accountDeleted, of: uid, details: ["receipt": .string(receipt.text)])],

@@ -1,8 +1,9 @@
 package import Foundation
+package import ProviderKit
 
 /// The status of a deletion, for the holder of its receipt.
 package struct ErasureStatus: Sendable {
-    package enum Phase: String, Sendable { case scheduled, restored, erased }
+    package enum Phase: String, Sendable, CaseIterable { case scheduled, restored, erased }
 
     package let phase: Phase
     package let requestedAt, purgeAfter: Date
@@ -21,7 +22,7 @@ package struct ErasureStatus: Sendable {
 }
 
 /// The cause of a deletion, as recorded in the audit.
-package enum DeletionCause: String, Sendable {
+package enum DeletionCause: String, Sendable, CaseIterable {
     case owner, admin
     /// The provider reported that it deleted the account's last identity.
     case provider
@@ -44,15 +45,18 @@ package struct CancelledDeletion: Sendable {
 
 /// Begins and ends the grace period of accounts that the transaction has locked.
 package protocol DeletionStore: Sendable {
-    /// `session` is the session that requested the deletion, if any.
+    /// `session` is the session that requested the deletion, if any; `details` are further details of the audit event.
     /// - Returns: when the grace period ends.
     func requestDeletion(
         of uid: UUID, by cause: DeletionCause, session: UUID?, receipt: UUID, gracePeriod: Duration,
-        application: Application.ID
+        details: [String: JSONValue], application: Application.ID
     ) async throws -> Date
 
+    /// `details` are those of the audit event.
     /// - Returns: `nil` if the grace period has passed or the erasure has begun.
-    func restore(_ uid: UUID, application: Application.ID) async throws -> CancelledDeletion?
+    func restore(
+        _ uid: UUID, details: [String: JSONValue], application: Application.ID
+    ) async throws -> CancelledDeletion?
 }
 
 package protocol ErasureStatusStore: Sendable {

@@ -1,5 +1,5 @@
 package import Foundation
-internal import ProviderKit
+package import ProviderKit
 
 /// Carries out due erasures of all applications in small batches.
 package struct Purge: Sendable {
@@ -54,9 +54,13 @@ package struct Purge: Sendable {
     }
 
     /// Records in the audit, before the purge, that an admin runs it for one account or for all.
-    package func begin(of uid: UUID? = nil, in application: Application) async throws {
-        try await store.record(
-            AuditEntry(.purgeRun, of: uid, details: ["now": .bool(uid != nil)]), application: application.id)
+    ///
+    /// `details` say who runs it.
+    package func begin(
+        of uid: UUID? = nil, details: [String: JSONValue], in application: Application
+    ) async throws {
+        let details = details.merging(["now": .bool(uid != nil)]) { $1 }
+        try await store.record(AuditEntry(.purgeRun, of: uid, details: details), application: application.id)
     }
 
     /// Advances one erasure now, even if its grace period has not ended or another replica has taken it.

@@ -12,15 +12,16 @@ package struct TakenDelivery: QueueEntry {
     package let uid: UUID
     package let details: [String: JSONValue]
     package let createdAt: Date
+    package let requeuedAt: Date?
     package let attempts: Int
 
     package init(
         event: UUID, webhook: String, application: Application.ID, applicationName: String, kind: String, uid: UUID,
-        details: [String: JSONValue], createdAt: Date, attempts: Int
+        details: [String: JSONValue], createdAt: Date, requeuedAt: Date? = nil, attempts: Int
     ) {
         (self.event, self.webhook, self.application) = (event, webhook, application)
         (self.applicationName, self.kind, self.uid, self.details) = (applicationName, kind, uid, details)
-        (self.createdAt, self.attempts) = (createdAt, attempts)
+        (self.createdAt, self.requeuedAt, self.attempts) = (createdAt, requeuedAt, attempts)
     }
 
     package var lane: String { webhook }

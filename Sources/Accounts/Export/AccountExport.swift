@@ -12,12 +12,11 @@ package struct AccountExport: Sendable {
 
     package init(store: any Store, events: any AuditChainStore) { (self.store, self.events) = (store, events) }
 
-    /// Records the export in the audit; call this method before the export.
-    package func begin(of uid: UUID, by principal: Principal? = nil, in application: Application) async throws {
+    /// Records the owner's export in the audit; call this method before the export.
+    package func begin(by principal: Principal) async throws {
         let entry = AuditEntry(
-            .accountExported, of: uid, session: principal?.sessionID,
-            details: ["by": .string(principal == nil ? "admin" : "owner")])
-        try await store.record(entry, application: application.id)
+            .accountExported, of: principal.uid, session: principal.sessionID, details: ["by": "owner"])
+        try await store.record(entry, application: principal.application.id)
     }
 
     /// Reads all rows of a section; `uid` may be an alias.

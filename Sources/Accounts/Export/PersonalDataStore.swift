@@ -4,7 +4,7 @@ package import Foundation
 package enum PersonalDataSection: String, Sendable, CaseIterable {
     case account, aliases, identities, addresses, passwords, providerTokens, tokenRevocations, sessions
     case pendingRegistrations, pendingProofs, redirectFlows, merges, erasures, webhookDeliveries, messages
-    case consents, instances, handoffs, pins
+    case consents, instances, handoffs, pins, adminGrants, adminNotes
 }
 
 package struct PersonalDataRow: Sendable {

@@ -56,7 +56,11 @@ package protocol IdentityRemovalStore: Sendable {
     func lockIdentities(of principal: Principal) async throws -> LockedIdentities?
 
     /// Removes an identity of a locked account, and the addresses that no other identity of the account has.
-    func removeIdentity(_ identity: UUID, of uid: UUID, application: Application.ID) async throws
+    ///
+    /// `details` are further details of the audit event.
+    func removeIdentity(
+        _ identity: UUID, of uid: UUID, details: [String: JSONValue], application: Application.ID
+    ) async throws
 }
 
 /// The identities of a locked account, and its owner's contact.

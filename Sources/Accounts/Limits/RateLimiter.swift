@@ -1,14 +1,16 @@
 internal import Synchronization
 
 /// Applies the configured rates; exceeded limits are kept in memory, so that further calls need no query.
-package final class RateLimiter: RateLimiting {
+package final class RateLimiter: LiftableLimits {
     private struct State {
         var policy: RatePolicy
-        var refusals = Deadlines<RateKey, ContinuousClock.Instant>(capacity: 10_000)
+        var refusals = Deadlines<RateKey, ContinuousClock.Instant>(capacity: RateLimiter.knownRefusals)
         /// When the limit of each subject that only this replica counts is fully restored.
         var full = Deadlines<RateKey, ContinuousClock.Instant>(capacity: 50_000)
     }
 
+    /// The most refusals that are kept in memory.
+    private static let knownRefusals = 10_000
     /// The rate of a network block, as a multiple of the rate of a client.
     private static let blockFactor = 16
 
@@ -69,16 +71,30 @@ package final class RateLimiter: RateLimiting {
         if let wait { throw AccountsError.rateLimited(retryAfter: wait) }
     }
 
+    package func keys(
+        of subjects: [(limit: RateLimit, subject: RateSubject)], in application: Application
+    ) -> [RateKey] {
+        subjects.flatMap { limit, subject in
+            keys(limit, of: subject, in: application).map { [$0.key, $0.block].compactMap(\.self) } ?? []
+        }
+    }
+
+    package func forgetRefusals() {
+        state.withLock { $0.refusals = Deadlines(capacity: Self.knownRefusals) }
+    }
+
     private func keys(
         _ limit: RateLimit, of subject: RateSubject, in application: Application
     ) -> (key: RateKey, block: RateKey?)? {
         guard let rate = state.withLock({ $0.policy[limit] }) else { return nil }
-        func key(_ name: String, _ rate: Rate) -> RateKey {
-            RateKey(application: application.id, limit: limit, rate: rate, subject: opaque.limitKey(of: name))
+        func key(_ name: String, _ rate: Rate, isOfBlock: Bool = false) -> RateKey {
+            RateKey(
+                application: application.id, limit: limit, rate: rate, subject: opaque.limitKey(of: name),
+                isOfBlock: isOfBlock)
         }
         let wider = Rate(rate.count * Self.blockFactor, per: rate.window)
         let names = subject.names()
-        return (key(names.subject, rate), names.block.map { key($0, wider) })
+        return (key(names.subject, rate), names.block.map { key($0, wider, isOfBlock: true) })
     }
 }
 

@@ -12,6 +12,15 @@ package protocol RateLimiting: Sendable {
     func check(_ limit: RateLimit, of subject: RateSubject, in application: Application) throws
 }
 
+/// Rate limits whose counters an administrator may look at and remove.
+package protocol LiftableLimits: RateLimiting {
+    /// The keys under which the limits of these subjects are counted now, with those of their wider networks.
+    func keys(of subjects: [(limit: RateLimit, subject: RateSubject)], in application: Application) -> [RateKey]
+
+    /// Forgets which keys have no calls left, after counters were removed; the next call of each is counted again.
+    func forgetRefusals()
+}
+
 /// The client or address whose calls a limit counts.
 package struct RateSubject: Sendable {
     /// Returns the names of the subject and of the wider network that contains it, if the subject is a client.
@@ -40,6 +49,8 @@ package struct RateKey: Sendable, Hashable {
     package let rate: Rate
     /// The pseudonym of the subject, so that no address is stored.
     package let subject: [UInt8]
+    /// Whether the subject is the network block of a client.
+    package var isOfBlock = false
 }
 
 /// A key that has no calls left.

@@ -177,7 +177,9 @@ package struct IdentityLinking: Sendable {
         }
     }
 
-    private func accept(
+    /// Checks a proof in the current transaction, which also consumes its code.
+    /// - Returns: the evidence, and the client whose session it opens.
+    func accept(
         _ proof: PresentedProof, of provider: ConfiguredProvider, for use: FlowUse, from client: Client,
         in application: Application, store: any Store
     ) async throws -> (VerifiedIdentity, Client) {

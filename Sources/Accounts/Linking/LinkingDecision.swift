@@ -65,7 +65,7 @@ private func signIn(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
     guard policy.mode == .open else { return .refuse(.providerNoSignUp) }
     let rule: LinkingRule =
         if accounts.count > 1 { .addressOfSeveral } else if accounts.count == 1 { .addressNotJoined } else {
-            evidence.addresses.isEmpty ? .identityNew : evidence.proven.isEmpty ? .addressUnproven : .addressProven
+            evidence.ruleWithoutOwner
         }
     return LinkingVerdict(rule, .create(evidence.new(for: nil, in: state)))
 }

@@ -14,10 +14,13 @@ package struct LinkingExplainer: Sendable {
 
     package init(store: any LinkingFacts.Store) { self.store = store }
 
-    /// `uid` is the account that would request the link; `nil` explains a sign-in.
+    /// Explains a link that the account `uid` would request, or a sign-in if `uid` is `nil`.
+    ///
+    /// `mode` and `automatic` replace the settings of the application.
     package func explain(
         _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, requestedBy uid: UUID? = nil,
-        onConflict: ConflictChoice = .keep, in application: Application
+        onConflict: ConflictChoice = .keep, mode: ProviderMode? = nil,
+        automatic: ApplicationPolicy.AutomaticLinking? = nil, in application: Application
     ) async throws -> Explanation {
         var requester: RequestingAccount?
         if let uid {
@@ -32,6 +35,20 @@ package struct LinkingExplainer: Sendable {
         state.requester = requester
         var policy = LinkingPolicy.signIn(provider, in: application)
         policy.onConflict = onConflict
+        if let mode { policy.mode = mode }
+        if let automatic { policy.automatic = automatic }
+        return Explanation(verdict: decide(evidence, state: state, policy: policy), state: state, policy: policy)
+    }
+
+    /// Explains what a sign-in with the evidence would lead to today if the account `uid`, which it has created, did
+    /// not exist.
+    package func explain(
+        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, withoutAccount uid: UUID,
+        in application: Application
+    ) async throws -> Explanation {
+        let state = try await LinkingFacts(store: store, application: application)
+            .readOwners(ofAddressesIn: evidence, except: uid)
+        let policy = LinkingPolicy.signIn(provider, in: application)
         return Explanation(verdict: decide(evidence, state: state, policy: policy), state: state, policy: policy)
     }
 }

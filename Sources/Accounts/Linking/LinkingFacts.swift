@@ -22,6 +22,14 @@ package struct LinkingFacts: Sendable {
         return reading
     }
 
+    /// Reads the owners of the evidence's addresses as if its identity were unknown, and without the account `uid`.
+    func readOwners(ofAddressesIn evidence: VerifiedIdentity, except uid: UUID) async throws -> LinkingState {
+        // No provider has an empty name, and therefore none has the identity.
+        var stored = try await store.linkingReading(for: evidence, of: "", requestedBy: nil, in: application).stored
+        stored.owners.removeAll { $0.uid == uid }
+        return try await completed(stored)
+    }
+
     /// Locks accounts and the principal's session, and checks that what was read is still so.
     ///
     /// The decision was made on what was read, so it holds until the transaction ends.

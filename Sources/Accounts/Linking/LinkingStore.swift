@@ -49,11 +49,15 @@ package protocol SessionOpeningStore: Sendable {
 /// Creates accounts, adds identities and removes phone numbers, each by one statement that checks the facts again.
 package protocol LinkingStore: Sendable {
     /// - Throws: `StoreConflict` if the identity was created in the meantime, or one of its addresses has an owner.
-    func createAccount(opening session: NewSession, with identity: NewIdentity) async throws -> OpenedSession
+    func createAccount(
+        opening session: NewSession, with identity: NewIdentity, recording record: EvidenceRecord
+    ) async throws -> OpenedSession
 
     /// - Throws: `StoreConflict` in the cases of `createAccount`, and if the account is no longer live or has as many
     ///   identities as the application allows.
-    func add(_ identity: NewIdentity, provenBy session: NewSession, to uid: UUID) async throws -> KnownIdentity
+    func add(
+        _ identity: NewIdentity, provenBy session: NewSession, recording record: EvidenceRecord, to uid: UUID
+    ) async throws -> KnownIdentity
 
     /// Removes a number and its identities from a locked account; those with live sessions become guest identities.
     /// - Returns: whether the account has an identity left.

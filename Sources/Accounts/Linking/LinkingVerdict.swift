@@ -73,3 +73,43 @@ package struct NewIdentity: Sendable, Equatable {
         self.displacing = displacing
     }
 }
+
+// MARK: - Writing
+
+extension LinkingVerdict {
+    var isSuccess: Bool {
+        switch outcome {
+        case .signIn, .create, .link, .upgrade, .replaceGuest, .restore: true
+        case .conflict, .otherSignInRequired, .deleted, .disabled, .full, .refuse: false
+        }
+    }
+
+    /// Whether the refusal issues a ticket or token for an account.
+    var issuesProof: Bool {
+        switch outcome {
+        case .conflict(_, let offersMerge): offersMerge
+        case .deleted(_, _, let offersRestore): offersRestore
+        case .otherSignInRequired: true
+        case .signIn, .create, .link, .upgrade, .replaceGuest, .restore, .disabled, .full, .refuse: false
+        }
+    }
+
+    /// Whether a single statement carries out the verdict, provided that `writesBesideSession` is false.
+    var isOneStatement: Bool {
+        switch outcome {
+        case .signIn(.known), .otherSignInRequired, .deleted, .disabled, .full, .refuse: true
+        case .create(let identity): identity.claiming.isEmpty && identity.displacing == nil
+        case .signIn(.joining), .link, .upgrade, .replaceGuest, .restore, .conflict: false
+        }
+    }
+
+    /// The account that the identity joins or restores, or that loses its phone number.
+    var changedAccount: UUID? {
+        switch outcome {
+        case .signIn(.joining(_, let uid)): uid
+        case .restore(let match, _): match.uid
+        case .create(let identity): identity.displacing?.uid
+        default: nil
+        }
+    }
+}

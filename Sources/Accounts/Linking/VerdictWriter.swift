@@ -17,13 +17,14 @@ struct VerdictWriter: Sendable {
         switch verdict.outcome {
         case .signIn(let match):
             try await spendEvidence()
-            return try await signIn(by: match)
+            return try await signIn(by: match, recording: record(of: verdict))
         case .create(let identity):
             guard session.mayOpenAccount else { throw UnknownIdentity() }
             try await spendEvidence()
             try await displace(identity.displacing)
             try await evictOthers(from: identity.claiming, owner: nil)
-            let opened = try await store.createAccount(opening: session, with: identity)
+            let opened = try await store.createAccount(
+                opening: session, with: identity, recording: record(of: verdict))
             try await keepTokens(of: opened.identityID)
             return .opened(opened, secret: session.secret)
         case .restore(let match, let purgeAfter):
@@ -34,7 +35,7 @@ struct VerdictWriter: Sendable {
                     .write(LinkingVerdict(.accountDeleted, outcome))
             }
             try await spendEvidence()
-            return try await signIn(by: match)
+            return try await signIn(by: match, recording: record(of: verdict))
         case .otherSignInRequired, .deleted, .disabled, .full, .refuse:
             return try await RefusalWriter(session: session, tokens: tokens, store: store).write(verdict)
         case .link, .upgrade, .replaceGuest, .conflict:
@@ -43,13 +44,17 @@ struct VerdictWriter: Sendable {
         }
     }
 
+    func record(of verdict: LinkingVerdict) -> EvidenceRecord {
+        verdict.record(of: session.evidence, in: application)
+    }
+
     /// Consumes evidence that may be presented only once; a refusal does not call this.
     func spendEvidence() async throws {
         guard let proof = session.evidence.singleUse else { return }
         try await store.spendOrRefuse(proof, provider: session.provider, application: application.id)
     }
 
-    func signIn(by match: AccountMatch) async throws -> SignInOutcome {
+    func signIn(by match: AccountMatch, recording record: EvidenceRecord) async throws -> SignInOutcome {
         switch match {
         case .known(let identity):
             if session.evidence.tokens != nil {
@@ -58,7 +63,7 @@ struct VerdictWriter: Sendable {
             }
             try await keepTokens(of: identity.id)
             return try await open(identity)
-        case .joining(let identity, let uid): return try await open(try await add(identity, to: uid))
+        case .joining(let identity, let uid): return try await open(try await add(identity, recording: record, to: uid))
         }
     }
 
@@ -68,8 +73,10 @@ struct VerdictWriter: Sendable {
     }
 
     /// Adds an identity to a locked account and notifies the owner.
-    func add(_ identity: NewIdentity, to uid: UUID) async throws -> KnownIdentity {
-        let added = try await store.add(identity, provenBy: session, to: uid)
+    func add(
+        _ identity: NewIdentity, recording record: EvidenceRecord, to uid: UUID
+    ) async throws -> KnownIdentity {
+        let added = try await store.add(identity, provenBy: session, recording: record, to: uid)
         try await keepTokens(of: added.id)
         try await evictOthers(from: identity.showing, owner: uid)
         // Opening the session stores the client's languages; the notice uses those that the owner had before.
@@ -116,11 +123,12 @@ struct LinkWriter: Sendable {
         case .link(let identity, let uid):
             try await writer.spendEvidence()
             try await writer.displace(identity.displacing)
-            return try await writer.open(try await writer.add(identity, to: uid))
+            return try await writer.open(
+                try await writer.add(identity, recording: writer.record(of: verdict), to: uid))
         case .upgrade(let identity, let guest):
             try await writer.spendEvidence()
             try await writer.displace(identity.displacing)
-            let added = try await writer.add(identity, to: guest)
+            let added = try await writer.add(identity, recording: writer.record(of: verdict), to: guest)
             try await store.endSessions(
                 .allBut(principal.sessionID), of: guest, because: .guestUpgraded, application: application.id)
             let opened = try await store.upgradeGuest(opening: session, identity: added, keeping: principal.sessionID)
@@ -128,7 +136,7 @@ struct LinkWriter: Sendable {
         case .replaceGuest(let match, let isAbsorbed):
             try await writer.spendEvidence()
             try await replaceGuest(by: match.uid, isAbsorbed: isAbsorbed)
-            return try await writer.signIn(by: match)
+            return try await writer.signIn(by: match, recording: writer.record(of: verdict))
         case .conflict(let uid, let offersMerge):
             try await store.record(.refusal(verdict.rule, of: session, uid: principal.uid), application: application.id)
             guard offersMerge else { return .refused(.identityInUse(ticket: nil, verdict.refusal)) }
@@ -206,43 +214,5 @@ struct NumberRecycling: Sendable {
         }
         guard try await !store.displace(owner, application: application.id) else { return }
         try await DeletionScheduling(store: store, application: application).schedule(owner.uid, by: .displaced)
-    }
-}
-
-extension LinkingVerdict {
-    var isSuccess: Bool {
-        switch outcome {
-        case .signIn, .create, .link, .upgrade, .replaceGuest, .restore: true
-        case .conflict, .otherSignInRequired, .deleted, .disabled, .full, .refuse: false
-        }
-    }
-
-    /// Whether the refusal issues a ticket or token for an account.
-    var issuesProof: Bool {
-        switch outcome {
-        case .conflict(_, let offersMerge): offersMerge
-        case .deleted(_, _, let offersRestore): offersRestore
-        case .otherSignInRequired: true
-        case .signIn, .create, .link, .upgrade, .replaceGuest, .restore, .disabled, .full, .refuse: false
-        }
-    }
-
-    /// Whether a single statement carries out the verdict, provided that `writesBesideSession` is false.
-    var isOneStatement: Bool {
-        switch outcome {
-        case .signIn(.known), .otherSignInRequired, .deleted, .disabled, .full, .refuse: true
-        case .create(let identity): identity.claiming.isEmpty && identity.displacing == nil
-        case .signIn(.joining), .link, .upgrade, .replaceGuest, .restore, .conflict: false
-        }
-    }
-
-    /// The account that the identity joins or restores, or that loses its phone number.
-    var changedAccount: UUID? {
-        switch outcome {
-        case .signIn(.joining(_, let uid)): uid
-        case .restore(let match, _): match.uid
-        case .create(let identity): identity.displacing?.uid
-        default: nil
-        }
     }
 }

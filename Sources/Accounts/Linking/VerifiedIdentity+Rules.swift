@@ -5,6 +5,11 @@ extension VerifiedIdentity {
     /// Verified addresses for which the provider is authoritative.
     package var proven: [Address] { addresses.filter { $0.isVerified && $0.isAuthoritative }.map(\.address) }
 
+    /// The rule by which the evidence opens a new account if its addresses have no owner.
+    var ruleWithoutOwner: LinkingRule {
+        addresses.isEmpty ? .identityNew : proven.isEmpty ? .addressUnproven : .addressProven
+    }
+
     /// Whether a successful sign-in with this evidence writes more rows than those of the session.
     var writesBesideSession: Bool { singleUse != nil || tokens != nil }
 

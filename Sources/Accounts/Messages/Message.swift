@@ -25,12 +25,22 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case newDevice
     /// Tells an administrator, and every owner, that somebody has been granted the role named as `provider`.
     case adminGranted
+    /// Tells the owner that an administrator has exported everything that is held about them.
+    case accountExported
+    /// Tells the owner that the account's only way to sign in, named as `provider`, is switched off until a time.
+    case signInEnding
     /// Notifies both the old and the new address that an identity's address was changed.
     case addressChanged
     /// A code that confirms the new address of an identity.
     case confirmAddress
     /// A link that adds the address, with a password, to a signed-in account.
     case confirmLink
+    /// A link that creates an account for a person that an administrator has invited.
+    case invitation
+    /// A link that lets the owner into the account, by an administrator's act.
+    case recovery
+    /// Tells the owner that an administrator was shown such a link.
+    case recoveryShown
 }
 
 /// Each channel has its own queue, so that a stalled channel does not delay the others.

@@ -6,10 +6,13 @@ package struct TakenMessage: QueueEntry {
     package let application: Application.ID
     package let applicationName: String
     package let attempts: Int
+    package let requeuedAt: Date?
 
-    package init(message: Message, application: Application.ID, applicationName: String, attempts: Int) {
+    package init(
+        message: Message, application: Application.ID, applicationName: String, attempts: Int, requeuedAt: Date? = nil
+    ) {
         (self.message, self.application, self.applicationName) = (message, application, applicationName)
-        self.attempts = attempts
+        (self.attempts, self.requeuedAt) = (attempts, requeuedAt)
     }
 
     package var lane: MessageChannel { message.channel }

@@ -33,14 +33,15 @@ package struct OwnerNotices: Sendable {
         try await send(topic, to: contact, ofOwnerOf: uid, until: until, provider: provider, about: device)
     }
 
-    /// Sends a notice to a contact that was read before.
+    /// Sends a notice to a contact that was read before, and to further addresses.
     func send(
-        _ topic: MessageTopic, to contact: OwnerContact, ofOwnerOf uid: UUID, until: Date? = nil,
-        provider: String? = nil, about device: NoticedDevice? = nil
+        _ topic: MessageTopic, to contact: OwnerContact, and further: [Address] = [], ofOwnerOf uid: UUID,
+        until: Date? = nil, provider: String? = nil, about device: NoticedDevice? = nil
     ) async throws {
         // A longer line would be wrapped by mail programs.
         let place = device?.place(contact.languages).map { String($0.prefix(70)) }
-        let messages = contact.noticeAddresses.map { address in
+        let usual = contact.noticeAddresses
+        let messages = (usual + further.filter { !usual.contains($0) }).map { address in
             var message = Message(topic, to: address, until: until, provider: provider, locale: contact.languages)
             (message.device, message.address, message.place) = (device?.words, device?.address, place)
             return message

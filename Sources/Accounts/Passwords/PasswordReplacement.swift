@@ -45,7 +45,8 @@ package struct PasswordReplacement: Sendable {
         return nil
     }
 
-    private func set(
+    /// Sets the password of the identity that the session's evidence proves, and revokes all other access.
+    func set(
         _ hash: PasswordHash, by session: NewSession, of subject: PasswordSubject, store: any Store
     ) async throws {
         let application = session.application.id

@@ -123,7 +123,7 @@ extension OpaqueTokens {
         attemptKey(provider: provider, providerUid: subject.providerUid)
     }
 
-    func attemptKey(provider: String, providerUid: String) -> AttemptKey {
+    package func attemptKey(provider: String, providerUid: String) -> AttemptKey {
         AttemptKey(bytes: pseudonym(of: "\(provider)|\(providerUid)", purpose: "password attempts"))
     }
 }

@@ -8,9 +8,10 @@ package protocol PasswordResetStore: Sendable {
     /// Ends the unfinished changes, registrations, redirect flows, codes and tickets of a locked account's sessions.
     func endPending(of uid: UUID, application: Application.ID) async throws
 
-    /// Quarantines identities linked within `time` until another sign-in confirms them, except the subject's own.
+    /// Quarantines identities linked within `time` until another sign-in confirms them, except the subject's own and
+    /// those that were linked before it; `nil` if no subject was proven.
     func quarantine(
-        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject, provider: String,
+        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?, provider: String,
         application: Application.ID) async throws
 }
 

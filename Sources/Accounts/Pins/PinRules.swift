@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import ProviderKit
 
 /// The form of PINs, and how long they unlock a session.
@@ -38,7 +38,7 @@ package struct PinRules: Sendable, Equatable {
 
 extension OpaqueTokens {
     /// The key under which wrong PINs of an account are counted.
-    func pinAttempts(of uid: UUID) -> AttemptKey {
+    package func pinAttempts(of uid: UUID) -> AttemptKey {
         AttemptKey(bytes: pseudonym(of: "pin:\(uid.text)", purpose: "password attempts"))
     }
 

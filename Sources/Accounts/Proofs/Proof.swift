@@ -16,27 +16,36 @@ package enum ProofKind: String, Sendable, CaseIterable {
     case review
     /// Opens a session of the account in a browser that an app shows.
     case nativeSecret = "css"
+    /// Creates the account of a person that an administrator has invited.
+    case invitation
+    /// Lets the owner into the account, by an administrator's act.
+    case recovery
 }
 
 /// The facts that a one-time secret proves.
 package struct Proof: Sendable {
     package let provider, providerUid: String
-    package let address: EmailAddress?
+    package let address: Address?
     package let uid, registration: UUID?
     package let methods: [String]
     /// The password that the account gets when the secret is presented.
     package let password: PasswordHash?
+    /// What the account gets that an invitation creates.
+    package let invitation: Invitation?
 
     package init(
-        provider: String, providerUid: String, address: EmailAddress? = nil, uid: UUID? = nil,
-        registration: UUID? = nil, methods: [String] = [], password: PasswordHash? = nil
+        provider: String, providerUid: String, address: Address? = nil, uid: UUID? = nil,
+        registration: UUID? = nil, methods: [String] = [], password: PasswordHash? = nil, invitation: Invitation? = nil
     ) {
         (self.provider, self.providerUid, self.address, self.uid) = (provider, providerUid, address, uid)
         (self.registration, self.methods, self.password) = (registration, methods, password)
+        self.invitation = invitation
     }
 
     /// The subject that the secret was mailed to.
-    var subject: PasswordSubject? { address.map { PasswordSubject(providerUid: providerUid, address: $0) } }
+    var subject: PasswordSubject? {
+        address?.email.map { PasswordSubject(providerUid: providerUid, address: $0) }
+    }
 }
 
 /// A one-time secret to be issued; the database stores only its hash.
@@ -49,14 +58,15 @@ package struct NewProof: Sendable {
     package let lifetime: Duration
 
     /// When the secret expires, for the text of a mail; the database checks the expiry by its own clock.
-    func expiry(from now: Date) -> Date { now.addingTimeInterval(TimeInterval(lifetime.components.seconds)) }
+    package func expiry(from now: Date) -> Date { now.addingTimeInterval(TimeInterval(lifetime.components.seconds)) }
 
     /// Valid for a day, since people may read their mail late.
     static func registration(_ token: OpaqueToken, id: UUID, provider: String, subject: PasswordSubject) -> NewProof {
         NewProof(
             kind: .registration, token: token,
             proof: Proof(
-                provider: provider, providerUid: subject.providerUid, address: subject.address, registration: id),
+                provider: provider, providerUid: subject.providerUid, address: .email(subject.address),
+                registration: id),
             lifetime: .seconds(86400))
     }
 
@@ -64,7 +74,7 @@ package struct NewProof: Sendable {
     static func passwordReset(_ token: OpaqueToken, provider: String, subject: PasswordSubject) -> NewProof {
         NewProof(
             kind: .passwordReset, token: token,
-            proof: Proof(provider: provider, providerUid: subject.providerUid, address: subject.address),
+            proof: Proof(provider: provider, providerUid: subject.providerUid, address: .email(subject.address)),
             lifetime: .seconds(3600))
     }
 
@@ -72,7 +82,7 @@ package struct NewProof: Sendable {
     static func signInLink(_ token: OpaqueToken, provider: String, target: ChallengeTarget) -> NewProof {
         NewProof(
             kind: .signInLink, token: token,
-            proof: Proof(provider: provider, providerUid: target.providerUid, address: target.address.email),
+            proof: Proof(provider: provider, providerUid: target.providerUid, address: target.address),
             lifetime: .seconds(600))
     }
 
@@ -83,7 +93,7 @@ package struct NewProof: Sendable {
             kind: .restore, token: token,
             proof: Proof(
                 provider: session.provider, providerUid: evidence.providerUid,
-                address: session.newPassword == nil ? nil : evidence.proven.lazy.compactMap(\.email).first, uid: uid,
+                address: session.newPassword == nil ? nil : evidence.proven.first { $0.kind == .email }, uid: uid,
                 methods: evidence.methods, password: session.newPassword), lifetime: .seconds(600))
     }
 
@@ -109,6 +119,36 @@ package struct NewProof: Sendable {
         NewProof(
             kind: .signInTicket, token: token,
             proof: Proof(provider: session.provider, providerUid: subject, uid: uid), lifetime: .seconds(600))
+    }
+}
+extension NewProof {
+    /// The proof of a mailed or texted link that creates the account of an invited person.
+    package static func invitation(
+        _ token: OpaqueToken, to target: ChallengeTarget, at provider: String, _ invitation: Invitation,
+        lifetime: Duration
+    ) -> NewProof {
+        NewProof(
+            kind: .invitation, token: token,
+            proof: Proof(
+                provider: provider, providerUid: target.providerUid, address: target.address, invitation: invitation),
+            lifetime: lifetime)
+    }
+
+    /// Valid for an hour, as a mailed link that sets a password; `address` is where the link is sent, `nil` if an
+    /// administrator hands it over.
+    package static func recovery(_ token: OpaqueToken, of uid: UUID, sentTo address: Address?) -> NewProof {
+        let subject = Proof.recoverySubject(of: uid)
+        return NewProof(
+            kind: .recovery, token: token,
+            proof: Proof(provider: subject.provider, providerUid: subject.providerUid, address: address, uid: uid),
+            lifetime: .seconds(3600))
+    }
+}
+
+extension Proof {
+    /// The subject of an account's recovery links, of which using one ends all.
+    package static func recoverySubject(of uid: UUID) -> (provider: String, providerUid: String) {
+        ("account", uid.text)
     }
 }
 

@@ -37,6 +37,16 @@ package struct SubmittedProof: Sendable {
         return .presented(.redirectCode(try redirectCode()))
     }
 
+    /// Reads the proof for a call that opens a session at once.
+    /// - Throws: `AccountsError.invalidParameter` for an address with a password, which proves nothing until a mailed
+    ///   token is presented.
+    func presented(for configured: ConfiguredProvider) async throws -> PresentedProof {
+        guard case .presented(let proof) = try await read(for: configured) else {
+            throw AccountsError.invalidParameter("password", reason: "proves no identity here; send a code instead")
+        }
+        return proof
+    }
+
     private func verify<P: DirectProvider>(with provider: P) async throws -> VerifiedIdentity {
         try await provider.verify(credential.decode(P.Credential.self), from: origin)
     }

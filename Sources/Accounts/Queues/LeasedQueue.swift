@@ -6,8 +6,14 @@ package protocol QueueEntry: Sendable {
     associatedtype Lane: Hashable & Sendable
     var lane: Lane { get }
     var createdAt: Date { get }
+    /// When an administrator had the entry delivered again; `nil` if nobody did.
+    var requeuedAt: Date? { get }
     /// The number of earlier delivery attempts.
     var attempts: Int { get }
+}
+
+extension QueueEntry {
+    package var requeuedAt: Date? { nil }
 }
 
 /// A queue in the database; a leased entry is due again when the lease ends, in case the worker has crashed.

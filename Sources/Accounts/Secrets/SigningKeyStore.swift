@@ -46,7 +46,29 @@ package protocol SigningKeyStore: Sendable {
     /// The retired key remains published for `overlap`, or permanently if it signed certificates. `expected` is the
     /// `kid` of the current key, or `nil` if there is none. If another replica has already replaced that key, nothing
     /// changes, and `signingKeys` returns the other replica's key.
+    ///
+    /// The event, if there is one, is recorded exactly if the key is installed.
     func installSigningKey(
-        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Application.ID)
-        async throws
+        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, recording event: AuditEntry?,
+        application: Application.ID) async throws
+
+    /// Ends the publication of a key that no longer signs, and records the event, unless it is not published.
+    func unpublishSigningKey(
+        _ kid: String, for purpose: SigningPurpose, recording event: AuditEntry, application: Application.ID
+    ) async throws
+}
+
+/// The changes of signing keys that administrators make.
+///
+/// Each change is recorded in its own transaction, and every replica applies it at once.
+package protocol SigningKeyChanges: Sendable {
+    /// Replaces the keys that sign tokens; the event is recorded once, unless another call has replaced them meanwhile.
+    func rotate(_ application: Application, overlap: Duration?, recording event: AuditEntry?) async throws
+
+    /// Has the tokens of a key refused from now on; a key that still signs is replaced by a new one.
+    ///
+    /// The event is recorded unless the key is not published any more.
+    func retire(
+        _ kid: String, for purpose: SigningPurpose, of application: Application, recording event: AuditEntry
+    ) async throws
 }

@@ -216,13 +216,17 @@ package struct ListedSession: Sendable, Equatable {
 }
 
 /// The reason for which a session ended, which is stored with the session and in the audit.
-package enum SessionEnd: String, Sendable {
+package enum SessionEnd: String, Sendable, CaseIterable {
     case logout, revoked, refreshReused, passwordReset, passwordChanged, accountDeleted, accountDisabled
     case codeReplayed, consentRevoked, identityRemoved, addressProvenByAnother
     case guestUpgraded, guestSwitched, merged, mergeUndone, numberRecycled
     case clientRevoked, signedOut, parentEnded, instanceDeleted
     /// An administrator has changed the account's roles or claims.
     case accessChanged
+    /// An administrator has ended the session.
+    case administrator
     /// Somebody else has signed in on the installation of an app.
     case rebound
+    /// An administrator has switched the provider that opened the session.
+    case providerSwitched
 }

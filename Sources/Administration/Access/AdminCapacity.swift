@@ -4,21 +4,36 @@ internal import Synchronization
 /// Bounds how many calls of administrators a replica runs at once, so that sign-ins never wait for them.
 package final class AdminCapacity: Sendable {
     package static let calls = 4
+    private static let pause: Duration = .milliseconds(20)
+    private let places: Int
+    private let patience: Duration
     private let running = Mutex(0)
 
-    package init() {}
+    /// A further call waits for `patience`, and is then refused.
+    package init(places: Int = AdminCapacity.calls, patience: Duration = .seconds(5)) {
+        (self.places, self.patience) = (places, patience)
+    }
 
-    /// - Throws: `AccountsError.overloaded` if as many calls as may be are running.
+    /// - Throws: `AccountsError.overloaded` if `calls` are running already.
     package func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async throws -> Result {
-        let isFree = running.withLock { count in
-            guard count < Self.calls else { return false }
+        let start = ContinuousClock.now
+        while !takePlace() {
+            guard start.duration(to: .now) < patience else {
+                throw AccountsError.overloaded(retryAfter: .seconds(1))
+            }
+            try await Task.sleep(for: Self.pause)
+        }
+        defer { running.withLock { $0 -= 1 } }
+        return try await body()
+    }
+
+    private func takePlace() -> Bool {
+        running.withLock { count in
+            guard count < places else { return false }
             count += 1
             return true
         }
-        guard isFree else { throw AccountsError.overloaded(retryAfter: .seconds(1)) }
-        defer { running.withLock { $0 -= 1 } }
-        return try await body()
     }
 }

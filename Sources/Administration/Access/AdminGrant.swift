@@ -21,7 +21,7 @@ package protocol AdminGrantStore: Sendable {
 
     /// Grants a role in place of the former one for the same application, and records the act unless nothing changes.
     ///
-    /// The grant counts in sessions of the identities that the account has now.
+    /// The grant counts in sessions of the identities that the account has at the first grant.
     /// - Returns: `false` if nothing changed.
     func grant(
         _ role: AdminScope.Role, to uid: UUID, on application: Application.ID?, by act: AdministrativeAct,

@@ -3,7 +3,7 @@ package import Foundation
 
 /// Granting and revoking the roles of administrators, who are accounts of one application.
 package struct AdminGrants: Sendable {
-    package typealias Store = AdminGrantStore & AccountLocks & AliasStore & OwnerContactStore & MessageOutbox
+    package typealias Store = AdminGrantStore & AccountLocks & OwnerContactStore & MessageOutbox
 
     let store: any TransactionalStore & Store
     /// The application whose accounts administrators are.
@@ -38,21 +38,23 @@ package struct AdminGrants: Sendable {
                 try await OwnerNotices(store: store, application: home.id)
                     .send(
                         .adminGranted, toOwnerOf: owner,
-                        provider: "\(role.rawValue) of \(application?.name ?? "all applications")")
+                        provider: "\(role.rawValue) of \(application?.name ?? "all applications"), account \(uid.text)")
             }
         }
     }
 
-    /// - Throws: `AdministrationError.notFound`, and `lastOwner`.
+    /// Revokes a role; without one, nothing changes.
+    ///
+    /// - Throws: `AdministrationError.accountNotFound`, and `lastOwner`.
     package func revoke(_ uid: UUID, on application: Application?, by act: AdministrativeAct) async throws {
         try await store.retryingTransaction { store in
-            _ = try await store.lockAccount(uid, application: home.id)
+            guard try await store.lockAccount(uid, application: home.id) != nil else {
+                throw AdministrationError.accountNotFound
+            }
             if application == nil, try await store.lockOwners(home: home.id) == [uid] {
                 throw AdministrationError.lastOwner
             }
-            guard try await store.revokeGrant(of: uid, on: application?.id, by: act, home: home.id) else {
-                throw AdministrationError.notFound("grant")
-            }
+            _ = try await store.revokeGrant(of: uid, on: application?.id, by: act, home: home.id)
         }
     }
 }

@@ -12,7 +12,7 @@ package enum AdministrationError: Error, Sendable, Equatable {
     /// The plan is unknown, too old, or no longer what would happen.
     case planStale
     case wouldLockOutAdmins
-    /// The act would leave nobody who may grant rights for all applications.
+    /// After the act, no account could grant rights for all applications.
     case lastOwner
     /// The schema or the provider refuses settings that were sent.
     case invalidProviderSettings([SettingProblem])
@@ -29,7 +29,7 @@ extension AdministrationError: CustomStringConvertible {
         case .confirmationRequired(let phrase): "confirm must be: \(phrase)"
         case .planStale: "The plan is no longer what would happen; make a new one"
         case .wouldLockOutAdmins: "The last owner, or you, could not sign in any more"
-        case .lastOwner: "The last owner of all applications stays"
+        case .lastOwner: "The last owner of all applications can't be taken away"
         case .invalidProviderSettings: "The settings are not those of a provider that works"
         }
     }

@@ -23,9 +23,10 @@ package struct ServiceKey: Sendable, Equatable {
         (self.revokedAt, self.lastUsedAt) = (revokedAt, lastUsedAt)
     }
 
-    /// Whether the key may be used from an address.
-    package func admits(_ address: String) -> Bool {
-        clients.isEmpty || clients.contains { AddressRange($0)?.contains(address) == true }
+    /// Whether the key may be used from an address; `nil` is one that is not known.
+    package func admits(_ address: String?) -> Bool {
+        clients.isEmpty
+            || clients.contains { range in address.map { AddressRange(range)?.contains($0) == true } == true }
     }
 }
 

@@ -14,11 +14,10 @@ package protocol ServiceKeyStore: Sendable {
     func insert(_ key: NewServiceKey, by act: AdministrativeAct) async throws -> ServiceKey
 
     /// Replaces the secret of a live key and records the act; the former secret counts until `overlap` is over.
-    /// - Returns: `nil` if there is no such live key.
-    /// - Throws: `StoreConflict` if another call has replaced the secret since `seen`.
+    /// - Throws: `StoreConflict` if the key is not live, or another call has replaced the secret since `seen`.
     func rotate(
         to secret: ServiceKeySecret, replacing seen: [UInt8], overlap: Duration, by act: AdministrativeAct
-    ) async throws -> ServiceKey?
+    ) async throws -> ServiceKey
 
     /// The hash of a live key's present secret.
     func secretHash(ofKey id: String, application: Application.ID) async throws -> [UInt8]?

@@ -16,21 +16,21 @@ package struct ServiceKeys: Sendable {
         (self.store, self.limits) = (store, limits)
     }
 
-    /// Returns the caller that presents a service key.
+    /// Returns the caller that presents a service key; `address` is `nil` if it is not known.
     ///
+    /// - Returns: `nil` for a key of another application.
     /// - Throws: `AccountsError.invalidToken`, alike for every key that can't be used.
     package func administrator(
-        presenting text: String, from client: Client, in application: Application
-    ) async throws -> (administrator: Administrator, isOfApplication: Bool) {
-        guard let secret = ServiceKeySecret(text) else { throw AccountsError.invalidToken }
-        guard let key = try await store.use(secret), key.admits(client.address) else {
+        presenting text: String, from address: String?, in application: Application
+    ) async throws -> Administrator? {
+        guard let secret = ServiceKeySecret(text), let key = try await store.use(secret), key.admits(address) else {
             throw AccountsError.invalidToken
         }
+        guard secret.application == application.id else { return nil }
         // Only the holder of the key spends its limit; guesses are limited by the client's address.
         try await limits?.spend(.adminKey, of: RateSubject(target: key.id), in: application)
-        let administrator = Administrator(
+        return Administrator(
             actor: .key(key.id), application: application, scopes: key.scopes, expiresAt: key.expiresAt)
-        return (administrator, secret.application == application.id)
     }
 
     package func list(of application: Application) async throws -> [ServiceKey] {
@@ -56,8 +56,9 @@ package struct ServiceKeys: Sendable {
             throw AccountsError.invalidParameter("allow", reason: "lists IP addresses or ranges as in 10.0.0.0/8")
         }
         guard lifetime > .zero, lifetime <= longest else {
+            let seconds = longest.components.seconds
             throw AccountsError.invalidParameter(
-                "expires", reason: "is more than `admin.serviceKeys.longest`, \(longest.components.seconds) s")
+                "expiresIn", reason: "is not between 1 and \(seconds) seconds (`admin.serviceKeys.longest`)")
         }
         let secret = ServiceKeySecret(for: application.id)
         let key = try await store.insert(
@@ -79,12 +80,11 @@ package struct ServiceKeys: Sendable {
         }
         let secret = ServiceKeySecret(for: application.id, id: id)
         do {
-            guard let key = try await store.rotate(to: secret, replacing: seen, overlap: overlap, by: act) else {
-                throw AdministrationError.notFound("key")
-            }
-            return (key, secret.text)
+            return (
+                try await store.rotate(to: secret, replacing: seen, overlap: overlap, by: act), secret.text
+            )
         } catch is StoreConflict {
-            throw AdministrationError.wrongState(reason: "Another call has just replaced the secret")
+            throw AdministrationError.wrongState(reason: "Another call has just replaced the secret or revoked the key")
         }
     }
 

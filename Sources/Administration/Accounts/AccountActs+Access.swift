@@ -17,17 +17,12 @@ extension AccountActs {
     ) async throws -> AccountAccess {
         let rules = application.policy.access
         let change = try rules.checked(change)
-        return try await store.retryingTransaction { store in
-            let uid = try await store.resolve(uid, application: application.id)
-            guard let status = try await store.lockAccount(uid, application: application.id) else {
-                throw AccountsError.accountNotFound(uid)
-            }
-            // It was merged after its alias was resolved.
-            if case .absorbed = status { throw StoreConflict() }
+        return try await onAccount(uid, in: application) { store, uid, _ in
             let result = try await store.setAccess(
                 change, naming: rules.roles ?? [], of: uid, by: act, application: application.id)
             if !result.changed.isEmpty {
                 try await store.announce([.changed(uid, result.changed)], application: application.id)
+                try await store.keepNote(of: act, about: uid, application: application.id)
             }
             if change.endsSessions {
                 try await store.endSessions(.all, of: uid, because: .accessChanged, application: application.id)

@@ -1,50 +1,108 @@
 package import Accounts
 package import Foundation
+package import ProviderKit
 
 /// The acts of administrators on other people's accounts.
+///
+/// An act leads to a state: to repeat it changes nothing, and records nothing. A `uid` that is an alias stands for the
+/// account that absorbed it. The note of an act is stored with the account in the same transaction.
 package struct AccountActs: Sendable {
-    package typealias Store = AccountActStore & AccountLocks & AliasStore & DeletionScheduling.Store
+    package typealias Store = AccountActStore & AccountLocks & AdminGrantStore & AdminNoteStore & AliasStore
+        & AuditTrail & BoundedTransactions & DeletionScheduling.Store & ErasureQueue & ErasureStore & IdentityStore
+        & IdentityUnlinking.Store & MergeStore
 
     let store: any TransactionalStore & Store
+    /// The application whose accounts administrators are; `nil` if it is not known, or there is none.
+    private var home: Application.ID?
 
-    package init(store: any TransactionalStore & Store) { self.store = store }
+    package init(store: any TransactionalStore & Store, home: Application.ID? = nil) {
+        (self.store, self.home) = (store, home)
+    }
+
+    /// The same acts, which refuse to disable or delete the last owner of all applications.
+    package func keepingOwners(of home: Application) -> AccountActs { AccountActs(store: store, home: home.id) }
 
     /// Returns the dossier of the account that absorbed `uid`, if `uid` is an alias.
     package func dossier(of uid: UUID, in application: Application) async throws -> AccountDossier? {
         try await store.dossier(store.resolve(uid, application: application.id), application: application.id)
     }
 
-    /// Disabling an account ends its sessions, and does not affect a scheduled deletion.
-    package func setDisabled(_ disabled: Bool, uid: UUID, in application: Application) async throws {
-        try await store.retryingTransaction { store in
-            guard try await store.lockAccount(uid, application: application.id) != nil else {
-                throw AccountsError.accountNotFound(uid)
-            }
-            try await store.setDisabled(disabled, uid: uid, application: application.id)
+    /// - Throws: `AccountsError.accountNotFound`.
+    package func summary(of uid: UUID, in application: Application) async throws -> AccountSummary {
+        let uid = try await store.resolve(uid, application: application.id)
+        guard let summary = try await store.summary(of: uid, application: application.id) else {
+            throw AccountsError.accountNotFound(uid)
+        }
+        return summary
+    }
+
+    /// Disables or enables an account; a scheduled deletion stays as it is.
+    ///
+    /// Disabling ends the account's sessions. With `until`, the account is enabled again at that time.
+    /// - Throws: `AccountsError.accountNotFound`; `AdministrationError.lastOwner`.
+    package func setDisabled(
+        _ disabled: Bool, until: Date? = nil, uid: UUID, by act: AdministrativeAct, in application: Application
+    ) async throws {
+        try await onAccount(uid, in: application) { store, uid, _ in
+            if disabled { try await requireOtherOwner(than: uid, in: application, store: store) }
+            let isNew = try await store.setDisabled(
+                disabled, until: disabled ? until : nil, uid: uid, by: act, application: application.id)
+            guard isNew else { return }
             if disabled {
                 try await store.endSessions(.all, of: uid, because: .accountDisabled, application: application.id)
             }
+            try await store.keepNote(of: act, about: uid, application: application.id)
         }
     }
 
-    /// Ends all sessions and starts the grace period; the account may be disabled.
-    /// - Returns: the receipt that the client presents to read the status of the deletion.
-    package func delete(_ uid: UUID, in application: Application) async throws -> UUID {
-        let receipt = UUID()
+    /// Replaces the values that are not `nil`; metadata must be an object.
+    /// - Throws: `AccountsError.invalidParameter`; `AccountsError.accountNotFound`.
+    package func updateProfile(
+        of uid: UUID, displayName: String?, metadata: JSONValue?, by act: AdministrativeAct,
+        in application: Application
+    ) async throws {
+        if let displayName { try Profile.check(displayName: displayName) }
+        if let metadata { try Profile.check(metadata: metadata) }
+        try await onAccount(uid, in: application) { store, uid, _ in
+            let isNew = try await store.updateProfile(
+                of: uid, displayName: displayName, metadata: metadata, by: act, application: application.id)
+            if isNew { try await store.keepNote(of: act, about: uid, application: application.id) }
+        }
+    }
+
+    /// Requires a new password at the next sign-in.
+    /// - Returns: `false` when the account has no password.
+    /// - Throws: `AccountsError.accountNotFound`.
+    package func requirePasswordChange(
+        uid: UUID, by act: AdministrativeAct, in application: Application
+    ) async throws -> Bool {
+        try await onAccount(uid, in: application) { store, uid, _ in
+            let isNew = try await store.requirePasswordChange(uid: uid, by: act, application: application.id)
+            if isNew == true { try await store.keepNote(of: act, about: uid, application: application.id) }
+            return isNew != nil
+        }
+    }
+
+    /// Locks the account, or the one that has absorbed it, and runs an act on it in the same transaction.
+    /// - Throws: `AccountsError.accountNotFound`.
+    func onAccount<Result: Sendable>(
+        _ uid: UUID, in application: Application,
+        _ act: @Sendable (any Store, UUID, AccountStatus) async throws -> Result
+    ) async throws -> Result {
         try await store.retryingTransaction { store in
-            guard let status = try await store.lockAccount(uid, application: application.id), status.isUndeleted else {
+            let uid = try await store.resolve(uid, application: application.id)
+            guard let status = try await store.lockAccount(uid, application: application.id) else {
                 throw AccountsError.accountNotFound(uid)
             }
-            try await DeletionScheduling(store: store, application: application)
-                .schedule(uid, by: .admin, receipt: receipt)
+            // It was merged after its alias was resolved.
+            if case .absorbed = status { throw StoreConflict() }
+            return try await act(store, uid, status)
         }
-        return receipt
     }
 
-    package func requirePasswordChange(uid: UUID, in application: Application) async throws -> Bool {
-        try await store.retryingTransaction { store in
-            _ = try await store.lockAccount(uid, application: application.id)
-            return try await store.requirePasswordChange(uid: uid, application: application.id)
-        }
+    /// - Throws: `AdministrationError.lastOwner` if the account is the last owner of all applications.
+    func requireOtherOwner(than uid: UUID, in application: Application, store: any Store) async throws {
+        guard application.id == home, try await store.lockOwners(home: application.id) == [uid] else { return }
+        throw AdministrationError.lastOwner
     }
 }

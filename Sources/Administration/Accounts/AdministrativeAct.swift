@@ -28,8 +28,12 @@ package struct AdministrativeAct: Sendable, Equatable {
     package let actor: Actor
     /// `nil` for a command.
     package let reason: Reason?
+    /// What the administrator wrote about the account; stored with it as a note, and never in the audit.
+    package let note: String?
 
-    package init(by actor: Actor, because reason: Reason? = nil) { (self.actor, self.reason) = (actor, reason) }
+    package init(by actor: Actor, because reason: Reason? = nil, note: String? = nil) {
+        (self.actor, self.reason, self.note) = (actor, reason, note)
+    }
 
     /// The members `actor` and `reason` of the event's details.
     package var details: [String: JSONValue] {

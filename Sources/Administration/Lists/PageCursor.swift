@@ -34,7 +34,7 @@ package struct PageCursors: Sendable {
         }
     }
 
-    /// Makes a page of items of which one more than `limit` was read, if there is one more.
+    /// Makes a page of `items`, of which the caller has read `limit` and one more, if there are that many.
     package func page<Item>(
         of items: [Item], limit: Int, in list: List, position: (Item) -> [String]
     ) -> Page<Item> {

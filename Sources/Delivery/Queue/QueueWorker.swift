@@ -195,7 +195,7 @@ extension QueueWorker {
     }
 
     private func fail(_ entry: Entry, with error: DeliveryError) async {
-        let age = Duration.seconds(time.now().timeIntervalSince(entry.createdAt))
+        let age = Duration.seconds(time.now().timeIntervalSince(entry.requeuedAt ?? entry.createdAt))
         let delay = settings.retry.delay(after: error, attempts: entry.attempts, age: age, fraction: random())
         let isNewlyUnconfigured = state.withLock { state in
             if delay == nil { state.statistics.givenUp += 1 } else { state.statistics.failed += 1 }

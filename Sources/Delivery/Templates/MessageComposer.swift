@@ -55,7 +55,7 @@ package struct MessageComposer: Sendable {
             html: try set.render(.html, of: message.topic, with: values))
     }
 
-    /// Renders a text message, in which the code is the only sequence of digits.
+    /// Renders a text message, in which only the code or the link has digits.
     package func text(_ message: Message, application: String) throws(DeliveryError) -> String {
         let set = try templates(for: message, application: application)
         let name = application.contains(where: \.isNumber) ? nil : application

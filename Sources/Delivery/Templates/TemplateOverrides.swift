@@ -13,8 +13,8 @@ struct TemplateLayer: Sendable, Equatable {
         case text
         /// The HTML that the layout's body contains; values are escaped.
         case html
-        /// The text message, for topics that can be sent to a phone number. Its only digits are those of `{{code}}`, so
-        /// that phones recognise the code; the name of an application is left out if it contains a digit.
+        /// The text message, for topics that can be sent to a phone number. Its only digits are those of `{{code}}` or
+        /// `{{link}}`, so that phones recognise the code; the name of an application is left out if it contains a digit.
         case sms
     }
 
@@ -134,7 +134,8 @@ extension MessageTopic {
         switch self {
         case .signInCode, .confirmAddress, .addressChanged, .identityLinked, .identityRemoved, .accessGiven,
             .qrSignIn, .deviceConnected, .appRebound, .newDevice, .accountsMerged, .mergeUndone, .accountDeleted,
-            .accountRestored, .passwordChanged, .adminGranted:
+            .accountRestored, .passwordChanged, .adminGranted, .accountExported, .signInEnding, .invitation, .recovery,
+            .recoveryShown:
             true
         case .confirmRegistration, .registrationOfTakenAddress, .resetPassword, .passwordReset, .confirmLink: false
         }
@@ -144,7 +145,7 @@ extension MessageTopic {
     fileprivate var essential: String? {
         switch self {
         case .signInCode, .confirmAddress: "{{code}}"
-        case .confirmRegistration, .resetPassword, .passwordReset, .confirmLink: "{{link}}"
+        case .confirmRegistration, .resetPassword, .passwordReset, .confirmLink, .invitation, .recovery: "{{link}}"
         default: nil
         }
     }

@@ -1,7 +1,7 @@
 package import Accounts
 internal import Crypto
-internal import Foundation
-internal import ProviderKit
+package import Foundation
+package import ProviderKit
 internal import Synchronization
 
 /// A receiver of account events according to the Standard Webhooks specification
@@ -52,8 +52,23 @@ extension Webhook {
             type: delivery.kind,
             timestamp: delivery.createdAt.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
             data: delivery.details.merging(data) { $1 })
+        return try request(payload, id: delivery.event.text, at: now)
+    }
+
+    /// Posts the event `gatehouse.test`, whether or not the webhook subscribes to anything.
+    ///
+    /// - Throws: `DeliveryError`, `CancellationError`.
+    package func test(
+        event: UUID, application: String, by http: any HTTPPosting, within deadline: Duration, at now: Date = Date()
+    ) async throws {
+        let payload = Payload(
+            type: "gatehouse.test", timestamp: now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
+            data: ["application": .string(application)])
+        try await http.deliver(try request(payload, id: event.text, at: now), within: deadline)
+    }
+
+    private func request(_ payload: Payload, id: String, at now: Date) throws -> FetchRequest {
         var request = try endpoint.post(json: payload)
-        let id = delivery.event.text
         let timestamp = String(Int(now.timeIntervalSince1970))
         request.headers["webhook-id"] = id
         request.headers["webhook-timestamp"] = timestamp

@@ -31,7 +31,7 @@ struct Server: Sendable {
     /// The pause before the next attempt; `nil` if the error is final or asks for a longer pause than is allowed.
     private func pause(after error: GatehouseError, attempt: Int, of call: Call) -> Duration? {
         guard call.repetition != .never else { return nil }
-        let usual = Duration.milliseconds(100) * (1 << attempt)
+        let usual = options.firstPause * (1 << (attempt - 1))
         switch error {
         case .network(.timedOut): return call.repetition == .evenIfLate && attempt == 1 ? usual : nil
         case .network(.insecure): return nil

@@ -46,9 +46,10 @@ extension RunningServer {
     /// Leases and locks in the database distribute the work.
     func backgroundServices(readiness: AsyncStream<Void>) -> [any Service] {
         [
-            ReplicaService(backend: backend), CalibrationService(hasher: hasher, readiness: readiness),
+            ReplicaService(backend: backend, limits: limits), CalibrationService(hasher: hasher, readiness: readiness),
             worker, webhookWorker, revocationWorker, logoutWorker,
-        ] + erasureServices + auditServices + databaseServices + [statisticsService, memoryService]
+        ] + providerServices + erasureServices + auditServices + databaseServices
+            + [enablingService, statisticsService, memoryService]
     }
 
     private var erasureServices: [any Service] {
@@ -96,6 +97,14 @@ extension RunningServer {
                 logger: logger
             ) { [liveBearers] in liveBearers.replace(with: try await waiting.liveBearers()) },
         ]
+    }
+
+    /// Enables the accounts that an administrator has disabled until a time.
+    private var enablingService: any Service {
+        RepeatedService(
+            every: .seconds(3), startsWithPause: false, failure: "Accounts stay disabled longer than they should",
+            logger: backend.logger
+        ) { [store = backend.store] in _ = try await store.enableDueAccounts() }
     }
 
     /// Returns free memory to the system.
@@ -162,26 +171,37 @@ private struct CalibrationService: Service {
     }
 }
 
-/// Applies changes that other replicas announce: ended sessions and changed keys.
+/// Applies changes that other replicas announce: ended sessions, changed keys and lifted rate limits.
 private struct ReplicaService: Service {
     let backend: Backend
+    let limits: RateLimiter
 
     /// Keys are also reloaded at this interval, because a replica that misses a notification must not sign with a
     /// retired key.
     private static let keyReload: Duration = .seconds(60)
+    /// The interval while notifications do not arrive, so that tokens of a retired key are soon refused in any case.
+    private static let keyReloadUnannounced: Duration = .seconds(1)
 
     func run() async throws {
-        let keyChanges = backend.channel.keyChanges()
+        let (keyChanges, limitLifts) = (backend.channel.keyChanges(), backend.channel.limitLifts())
         backend.channel.start()
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
-                // The three listen and sleep independently until the shutdown cancels them.
+                // They listen and sleep independently until the shutdown cancels them.
                 group.addTask { await backend.revocations.run() }
                 group.addTask {
                     for await _ in keyChanges { try? await backend.keys.reloadAll() }
                 }
                 group.addTask {
                     while (try? await Task.sleep(for: Self.keyReload)) != nil { try? await backend.keys.reloadAll() }
+                }
+                group.addTask {
+                    while (try? await Task.sleep(for: Self.keyReloadUnannounced)) != nil {
+                        if !backend.channel.isCurrent { try? await backend.keys.reloadAll() }
+                    }
+                }
+                group.addTask {
+                    for await _ in limitLifts { limits.forgetRefusals() }
                 }
             }
         }

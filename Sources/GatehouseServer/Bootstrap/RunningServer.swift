@@ -21,6 +21,7 @@ struct RunningServer {
     let backend: Backend
     let useCases: UseCases
     let site: LiveSite
+    let switches: SwitchFollower
     let delivery: CurrentDelivery
     let worker: QueueWorker<MessageHandler>
     let webhookWorker: QueueWorker<EventHandler>
@@ -37,6 +38,8 @@ struct RunningServer {
     let ports: any ProviderPortsSource
     let waiters = HandoffWaiters()
     let introspections: IntrospectionCounts
+    /// What administrators see of the configuration.
+    let live: LiveConfiguration
     let api: HTTPAPI
 
     /// If `inbox` is set, it keeps messages instead of sending them.
@@ -73,6 +76,9 @@ struct RunningServer {
         revocationWorker = QueueWorker(
             RevocationHandler(queue: backend.revocationQueue(), providers: scopes), logger: backend.logger)
         site = LiveSite(try await backend.site(of: configuration))
+        switches = SwitchFollower(backend: backend, site: site, types: installed.kinds)
+        // A restart keeps the switches.
+        try await switches.refresh()
         // The keys of clients are fetched apart from those of providers, and those of registered clients apart from both.
         let (clientKeys, registeredKeys) = (
             ports.clientKeys("openid", allowsPrivateHosts: configuration.network.allowPrivateHosts),
@@ -94,11 +100,16 @@ struct RunningServer {
             logger: backend.logger)
         try await backend.replayLedgers(of: scopes.value)
         ports.report(to: backend.logger)
+        live = LiveConfiguration(configuration)
+        let ofAdministrators = ServerPorts(
+            webhooks: WebhookPosting(current: backend.webhooks, http: backend.posting), keys: backend.keys,
+            chain: backend.audit, limits: limits, configuration: live)
         let workers = (worker, webhookWorker, revocationWorker, logoutWorker)
         api = HTTPAPI(
             useCases: useCases, openID: openID,
             administration: AdministrationUseCases(
-                store: backend.store, accounts: useCases, opaque: backend.opaque,
+                store: backend.store, accounts: useCases, opaque: backend.opaque, switches: switches.useCase,
+                ports: ofAdministrators,
                 providers: ServerProviders(
                     installed: installed, delivery: delivery,
                     allowsPrivateHosts: configuration.network.allowPrivateHosts)),
@@ -161,7 +172,7 @@ struct RunningServer {
         guard let listener = server.admin else { return [] }
         return [
             Hummingbird.Application(
-                responder: api.responder(at: .administration),
+                responder: api.responder(at: .administration(endsTLS: listener.tls != nil)),
                 server: try listener.tls.httpServer(bodyDeadline: bodyDeadline),
                 configuration: .init(
                     address: .hostname(listener.host, port: listener.port), serverName: "Gatehouse",
@@ -211,6 +222,7 @@ struct RunningServer {
         // The site depends on all of these, because it also lists the recipients of personal data.
         if !sections.isDisjoint(with: [.applications, .webhooks, .delivery, .admin]) {
             site.replace(with: try await backend.site(of: configuration))
+            await switches.followReload()
         }
         if sections.contains(.rateLimits) { limits.replace(policy: configuration.rateLimits) }
         if sections.contains(.webhooks) {

@@ -27,13 +27,16 @@ struct AccountCommand: ParsableCommand {
             _ installed: InstalledProviders, _ body: (SelectedAccount) async throws -> Void
         ) async throws {
             try await options.withBackend(installed) { backend in
-                let acts = AccountActs(store: backend.store)
                 for application in try await backend.applications(named: application) {
+                    let isHome = backend.configuration.admin?.application == application.name
+                    let acts = AccountActs(store: backend.store, home: isHome ? application.id : nil)
                     guard let dossier = try await acts.dossier(of: uid, in: application) else { continue }
-                    return try await body(
-                        SelectedAccount(
-                            acts: acts, dossier: dossier, application: application,
-                            backend: backend))
+                    do {
+                        return try await body(
+                            SelectedAccount(acts: acts, dossier: dossier, application: application, backend: backend))
+                    } catch let error as AdministrationError {
+                        throw ServerError.refusedAct(error)
+                    }
                 }
                 throw ServerError.unknownAccount(uid)
             }
@@ -49,7 +52,7 @@ struct AccountCommand: ParsableCommand {
         var uid: UUID { dossier.user.uid }
 
         func setDisabled(_ disabled: Bool) async throws {
-            try await acts.setDisabled(disabled, uid: uid, in: application)
+            try await acts.setDisabled(disabled, uid: uid, by: .ofThisHost, in: application)
             print(disabled ? "disabled" : "enabled")
         }
     }
@@ -94,9 +97,9 @@ struct AccountCommand: ParsableCommand {
         func run(installed: InstalledProviders) async throws {
             try await options.select(installed) { account in
                 let (uid, application) = (account.uid, account.application)
-                guard try await account.acts.requirePasswordChange(uid: uid, in: application) else {
-                    throw ServerError.noPassword(options.uid)
-                }
+                let hasPassword = try await account.acts.requirePasswordChange(
+                    uid: uid, by: .ofThisHost, in: application)
+                guard hasPassword else { throw ServerError.noPassword(options.uid) }
                 print("a new password will be asked for")
             }
         }
@@ -109,7 +112,7 @@ struct AccountCommand: ParsableCommand {
 
         func run(installed: InstalledProviders) async throws {
             try await options.select(installed) { account in
-                print(try await account.acts.delete(account.uid, in: account.application).text)
+                print(try await account.acts.delete(account.uid, by: .ofThisHost, in: account.application).receipt.text)
             }
         }
     }
@@ -124,7 +127,7 @@ struct AccountCommand: ParsableCommand {
                 let export = AccountExport(store: backend.store, events: backend.audit)
                 let configured = backend.configuration.application(named: application.name)
                 let recipients = configured.map { backend.configuration.recipients(of: $0) } ?? []
-                try await export.begin(of: uid, in: application)
+                _ = try await account.acts.beginExport(of: uid, by: .ofThisHost, in: application)
                 try await ExportWriter(export: export, recipients: recipients).write(uid, in: application, at: Date()) {
                     try FileHandle.standardOutput.write(contentsOf: Data($0))
                 }

@@ -33,7 +33,7 @@ struct AdminCommand: ParsableCommand {
         }
     }
 
-    /// Whom a grant is for, and on what.
+    /// The account that a grant is for, and the application.
     struct Target: ParsableArguments {
         @Argument(help: "The uid of an account of `admin.application`.", transform: UUID.argument)
         var uid: UUID
@@ -111,6 +111,6 @@ struct AdminCommand: ParsableCommand {
 }
 
 extension AdministrativeAct {
-    /// An act of somebody who runs a command on this host.
+    /// An act by a command on this host.
     static var ofThisHost: Self { AdministrativeAct(by: .command(host: ProcessInfo.processInfo.hostName)) }
 }

@@ -68,7 +68,7 @@ struct AuditCommand: ParsableCommand {
                 events = try await store.events(
                     of: id, account: nil, since: since, after: events.last, atMost: Self.page)
                 for event in events {
-                    print(String(decoding: try JSONEncoder.stable.encode(event.json(application: name)), as: UTF8.self))
+                    print(String(decoding: try JSONEncoder.stable.encode(event.exported(of: name)), as: UTF8.self))
                 }
             } while events.count == Self.page
         }
@@ -87,16 +87,5 @@ extension AuditReport {
         guard let last else { return "the audit is intact: nothing is sealed yet, \(unsealed) events are not" }
         return "the audit is intact: \(events) events in \(batches) batches, up to checkpoint \(last); "
             + "\(unsealed) events are not sealed yet"
-    }
-}
-
-extension AuditEvent {
-    /// The event as `gatehouse audit export` prints it; the account and the session are pseudonyms.
-    fileprivate func json(application: String) throws -> JSONValue {
-        .members([
-            "application": .string(application), "id": .string(id.text), "at": .time(date), "event": .string(event),
-            "account": account.map { .string($0.hex) }, "session": session.map { .string($0.text) },
-            "details": try JSONDecoder().decode(JSONValue.self, from: Data(details.utf8)),
-        ])
     }
 }

@@ -4,7 +4,7 @@ internal import HTTPAPI
 /// `gatehouse config`.
 struct ConfigurationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Checks the configuration.", subcommands: [Check.self])
+        commandName: "config", abstract: "Checks the configuration.", subcommands: [Check.self, Difference.self])
 
     /// `gatehouse config check`: reads the file as `serve` does.
     struct Check: ServerCommand {
@@ -16,7 +16,7 @@ struct ConfigurationCommand: ParsableCommand {
         /// The pages of the OpenID provider, which `provider: hosted` opens, and what they refer to.
         private static let pages = [
             "/signin*", "/signup", "/account*", "/qr", "/device", "/oauth/*", "/verify-email", "/reset-password",
-            "/.well-known/*",
+            "/invitation", "/recover", "/.well-known/*",
         ]
 
         func run(installed: InstalledProviders) throws {

@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Administration
 internal import ArgumentParser
 internal import Foundation
 internal import ProviderKit
@@ -26,42 +27,33 @@ struct ExplainCommand: ServerCommand {
     var onConflict: String = ConflictChoice.keep.rawValue
 
     func run(installed: InstalledProviders) async throws {
-        let evidence = try EvidenceFile(path: evidence).evidence
+        var question = LinkingQuestion(of: provider, with: try StatedEvidence(path: evidence))
         guard let choice = ConflictChoice(rawValue: onConflict) else {
             throw ValidationError("--on-conflict takes keep, switch or merge")
         }
-        let uid = try account.map(UUID.argument)
-        try await options.withBackend(installed) { backend in
+        question.onConflict = choice
+        question.asking = try account.map(UUID.argument)
+        try await options.withBackend(installed) { [question] backend in
             let applications = try await backend.applications(
                 named: application ?? backend.configuration.defaultApplication)
             guard let application = applications.first else { return }
-            guard let provider = application.providers.all.first(where: { $0.name == self.provider }) else {
-                throw ServerError.unknownProvider(self.provider)
-            }
             do {
-                let explanation = try await LinkingExplainer(store: backend.store).explain(
-                    evidence, of: provider, requestedBy: uid, onConflict: choice, in: application)
+                let explanation = try await question.answer(from: backend.store, in: application)
                 print(explanation.lines.joined(separator: "\n"))
+            } catch AccountsError.unsupportedProvider(let name) {
+                throw ServerError.unknownProvider(name)
             } catch AccountsError.accountNotFound(let uid) {
                 throw ServerError.unknownAccount(uid)
-            } catch ProviderError.refused {
-                throw ServerError.unusableEvidence("providerUid is empty, or longer than 255 bytes")
+            } catch AccountsError.invalidParameter(let name, let reason) {
+                throw ServerError.unusableEvidence("\(name) \(reason)")
             }
         }
     }
 }
 
-/// A file with evidence.
-private struct EvidenceFile: Decodable {
-    let providerUid: String
-    let email: String?
-    let emailVerified: Bool?
-    let phone: String?
-    let phoneVerified: Bool?
-    let trusted: Bool?
-    let displayName: String?
-
-    init(path: String) throws {
+extension StatedEvidence {
+    /// Reads a JSON file.
+    fileprivate init(path: String) throws {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ServerError.unusableEvidence("\(path) can't be read")
         }
@@ -70,29 +62,6 @@ private struct EvidenceFile: Decodable {
         } catch {
             throw ServerError.unusableEvidence("\(path) is not a JSON object with a providerUid")
         }
-    }
-
-    var evidence: VerifiedIdentity {
-        get throws {
-            var claims: [AddressClaim] = []
-            if let email {
-                guard let address = EmailAddress(email) else {
-                    throw ServerError.unusableEvidence("email is not an address")
-                }
-                claims.append(claim(.email(address), isVerified: emailVerified))
-            }
-            if let phone {
-                guard let number = PhoneNumber(phone) else {
-                    throw ServerError.unusableEvidence("phone is not a number in international form")
-                }
-                claims.append(claim(.phone(number), isVerified: phoneVerified))
-            }
-            return VerifiedIdentity(providerUid: providerUid, addresses: claims, displayName: displayName)
-        }
-    }
-
-    private func claim(_ address: Address, isVerified: Bool?) -> AddressClaim {
-        AddressClaim(address: address, isVerified: isVerified ?? false, isAuthoritative: trusted ?? true)
     }
 }
 
@@ -114,41 +83,5 @@ extension Explanation {
             + (state.requester.map { ["asked by: \($0.uid.text)\($0.isGuest ? ", a guest" : "")"] } ?? [])
             + ["policy:   mode \(policy.mode.rawValue), linking.automatic \(policy.automatic.rawValue)"]
             + (policy.restoresOnSignIn ? ["          deletion.restoreOnSignIn"] : [])
-    }
-}
-
-extension LinkingOutcome {
-    fileprivate var words: String {
-        switch self {
-        case .signIn(.known(let identity)): "signs in to \(identity.uid.text)"
-        case .signIn(.joining(_, let uid)): "joins \(uid.text) and signs in to it"
-        case .restore(let match, _): "restores \(match.uid.text) and signs in to it"
-        case .create: "opens a new account"
-        case .link(_, let uid): "is linked to \(uid.text)"
-        case .upgrade(_, let guest): "makes the guest \(guest.text) permanent"
-        case .replaceGuest(let entry, let isAbsorbed):
-            isAbsorbed ? "\(entry.uid.text) absorbs the guest" : "leaves the guest for \(entry.uid.text)"
-        case .conflict(with: let uid, offersMerge: true): "is refused, with a ticket to merge with \(uid.text)"
-        case .conflict(with: let uid, offersMerge: false):
-            "is refused, without a ticket: a sign-in would not reach \(uid.text)"
-        case .otherSignInRequired(of: let uid, subject: _):
-            "is refused until \(uid.text) is signed in to in another way"
-        case .deleted(uid: let uid, purgeAfter: _, offersRestore: true):
-            "is refused, with a token that restores \(uid.text)"
-        case .deleted(uid: let uid, purgeAfter: _, offersRestore: false):
-            "is refused, without a restore token: the proof does not sign in to \(uid.text)"
-        case .disabled, .full, .refuse: "is refused"
-        }
-    }
-}
-
-extension AccountStatus {
-    fileprivate var words: String {
-        switch self {
-        case .live: "live"
-        case .disabled: "disabled"
-        case .deleted: "being deleted"
-        case .absorbed(let uid): "absorbed by \(uid.text)"
-        }
     }
 }

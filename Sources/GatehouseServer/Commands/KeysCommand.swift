@@ -22,8 +22,7 @@ struct KeysCommand: ParsableCommand {
         func run(installed: InstalledProviders) async throws {
             try await options.withBackend(installed) { backend in
                 for application in try await backend.applications(named: application) {
-                    try await backend.keys.rotate(application)
-                    try await backend.store.record(AuditEntry(.keysRotated), application: application.id)
+                    try await backend.keys.rotate(application, recording: AuditEntry(.keysRotated))
                     print("\(application.name) signs with a new key")
                 }
             }

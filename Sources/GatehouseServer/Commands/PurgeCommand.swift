@@ -1,8 +1,10 @@
 internal import Accounts
+internal import Administration
 internal import ArgumentParser
 internal import Delivery
 internal import Foundation
 internal import Logging
+internal import ProviderKit
 internal import ServiceLifecycle
 internal import Storage
 internal import Synchronization
@@ -53,13 +55,15 @@ private struct PurgeRun: Sendable {
     /// The time to wait for deliveries; longer than one attempt takes.
     private static let patience: Duration = .seconds(20)
     private static let pollInterval: Duration = .milliseconds(100)
+    /// Who runs the purge, for the audit.
+    private static var details: [String: JSONValue] { AdministrativeAct.ofThisHost.details }
 
     // MARK: - One account
 
     func erase(_ uid: UUID) async throws {
         let (erasure, scope) = try await find(uid)
         accounts.update { $0.insert(erasure.uid) }
-        try await purge.begin(of: erasure.uid, in: scope.application)
+        try await purge.begin(of: erasure.uid, details: Self.details, in: scope.application)
         var progress = try await purge.erase(erasure, in: scope)
         if case .waiting = progress {
             try await retry([erasure])
@@ -104,7 +108,7 @@ private struct PurgeRun: Sendable {
     func eraseAll() async throws {
         for scope in scopes {
             let application = scope.application.id
-            try await purge.begin(in: scope.application)
+            try await purge.begin(details: Self.details, in: scope.application)
             let unacknowledged = try await backend.store.retryUnacknowledged(application: application)
             accounts.update { $0.formUnion(unacknowledged) }
             _ = try await purge.deleteIdleGuests(of: scope)

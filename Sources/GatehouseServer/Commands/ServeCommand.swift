@@ -19,7 +19,7 @@ struct ServeCommand: ServerCommand {
             let server = try await RunningServer(backend, installed: installed, inbox: nil)
             let reload = ConfigurationReload(
                 of: configuration, path: path, environment: ProcessInfo.processInfo.environment,
-                installed: installed, logger: logger, takeOver: server.take(over:sections:))
+                installed: installed, logger: logger, live: server.live, takeOver: server.take(over:sections:))
             let host = configuration.server.host
             try await server.run(reload: ConfigurationWatcher(reload: reload)) { port in
                 logger.notice("serving", metadata: ["host": "\(host)", "port": "\(port)"])

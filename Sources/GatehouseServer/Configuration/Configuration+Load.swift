@@ -50,6 +50,7 @@ extension Configuration {
         configuration.fingerprints = fingerprints(of: document, files: reader.files)
         configuration.sources = reader.files.map(\.source)
         configuration.warnings = reader.warnings
+        configuration.values = ConfigurationListing(of: root, in: document, reader: reader).values
         if let running { configuration.keepUnreloadable(of: running) }
         return configuration
     }
@@ -118,13 +119,19 @@ private struct Assembly {
         }
     }
 
-    /// Reports `admin.application` if there is no such application, and a listener of an admin API that there is not.
+    /// Reports an unknown `admin.application`, and `server.admin` without the section `admin`.
     func checkAdministration(isOf names: [String]) {
         if let node = root["admin"], let name = node["application"]?.text, !names.contains(name) {
             reader.report("no such application is configured", at: node.place(of: "application"))
         }
         if let server = root["server"], server["admin"] != nil, root["admin"] == nil {
-            reader.report("there is no admin API without the section `admin`", at: server.place(of: "admin"))
+            reader.report("needs the section `admin`", at: server.place(of: "admin"))
+        }
+        if root["admin"] != nil, names.contains("all") {
+            reader.report("`all` stands for all applications in grants; name this one differently", at: root.place)
+        }
+        if let node = root["admin"], node["console"]?.text == "true" {
+            reader.warn("this version has no console", at: node.place(of: "console"))
         }
         if let node = root["admin"], node["allow"]?.items.isEmpty != false, root["server"]?["admin"] == nil {
             reader.warn("admits administrators from anywhere; set `allow`, or `server.admin`", at: node.place)

@@ -1,4 +1,5 @@
 package import Accounts
+package import Administration
 internal import Delivery
 internal import Passwords
 internal import ProviderKit
@@ -25,6 +26,8 @@ package struct Configuration: SettingsSection {
 
     /// All files that the configuration was read from: the configuration file itself, then the files that it refers to.
     package internal(set) var sources: [Source] = []
+    /// Every key with its value, as administrators see it.
+    package internal(set) var values: [ConfigurationValue] = []
     /// What works as configured, but hardly as intended, in the order in which it was found.
     package internal(set) var warnings: [ConfigurationProblem] = []
     /// A hash of each section's text, which shows whether the section has changed.
@@ -117,5 +120,6 @@ extension Configuration {
         network = running.network
         passwords = running.passwords
         defaultApplication = running.defaultApplication
+        values = values.filter(\.isReloadable) + running.values.filter { !$0.isReloadable }
     }
 }

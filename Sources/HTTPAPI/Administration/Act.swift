@@ -39,7 +39,7 @@ extension Act {
     /// - Throws: `AccountsError.invalidParameter`.
     var checkedReason: AdministrativeAct.Reason {
         get throws {
-            if let ticket = reason.ticket, !ticket.isTicket {
+            if let ticket = reason.ticket, ticket.wholeMatch(of: /[A-Za-z0-9#\/_.:\-]{1,64}/) == nil {
                 throw AccountsError.invalidParameter(
                     "reason.ticket", reason: "has 1 to 64 letters, digits and characters of #/_.:-")
             }
@@ -50,19 +50,7 @@ extension Act {
             return AdministrativeAct.Reason(reason.code, ticket: reason.ticket)
         }
     }
-}
 
-extension String {
-    fileprivate var isTicket: Bool {
-        let marks = Set("#/_.:-".utf8)
-        return (1...64).contains(utf8.count)
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: marks.contains(byte)
-                }
-            }
-    }
+    /// The note of the reason, if it has one.
+    var note: String? { reason.note.flatMap { $0.isEmpty ? nil : $0 } }
 }

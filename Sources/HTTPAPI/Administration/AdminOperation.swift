@@ -60,13 +60,11 @@ extension Endpoint {
 struct AdminCall: Sendable {
     let administrator: Administrator
     let context: OperationContext
-    fileprivate let services: AdministrationServices
+    let services: AdministrationUseCases
 
     fileprivate init(_ context: OperationContext) throws {
-        guard let administrator = context.administrator, let services = context.administration else {
-            throw AccountsError.invalidToken
-        }
-        (self.administrator, self.context, self.services) = (administrator, context, services)
+        guard let session = context.administration else { throw AccountsError.invalidToken }
+        (administrator, self.context, services) = (session.administrator, context, session.services)
     }
 
     var application: Accounts.Application { administrator.application }
@@ -86,10 +84,14 @@ struct AdminCall: Sendable {
     }
 }
 
-/// What every operation of the admin API uses.
-struct AdministrationServices: Sendable {
-    let keys: ServiceKeys
-    let limits: any RateLimiting
-    let capacity: AdminCapacity
-    let trail: any AuditTrail
+/// The caller of an operation of the admin API, and what every such operation uses.
+///
+/// This type is a class, because every request copies its context several times, and few have a caller of this kind.
+final class AdministratorSession: Sendable {
+    let administrator: Administrator
+    let services: AdministrationUseCases
+
+    init(_ administrator: Administrator, services: AdministrationUseCases) {
+        (self.administrator, self.services) = (administrator, services)
+    }
 }

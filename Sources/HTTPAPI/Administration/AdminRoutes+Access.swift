@@ -17,11 +17,12 @@ extension AdminRoutes {
                 .post, "/service-keys", "Makes a service key", takes: .json,
                 returns: .json(status: .created) { ServiceKeyWithSecret(key: $0.key, secret: $0.text) }),
             operations.rotateKey.at(
-                .post, "/service-keys/{id}/rotate", "Replaces the secret of a service key",
-                takes: .named(Act<RotationBody>.self),
+                .post, "/service-keys/{key}/rotate", "Replaces the secret of a service key",
+                takes: .named(Act<RotationBody>.self, by: "key"),
                 returns: .json { ServiceKeyWithSecret(key: $0.key, secret: $0.text) }),
             operations.revokeKey.at(
-                .post, "/service-keys/{id}/revoke", "Revokes a service key", takes: .named(Act<NoFields>.self),
+                .post, "/service-keys/{key}/revoke", "Revokes a service key",
+                takes: .named(Act<NoFields>.self, by: "key"),
                 returns: .json),
             operations.grants.at(
                 .get, "/admins", "The people who have roles for this application or for all", takes: .nothing,

@@ -2,16 +2,19 @@ internal import Accounts
 internal import Administration
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
 internal import ProviderKit
 
 extension Endpoint {
-    /// Whether the request's client may know of the admin API, if the endpoint belongs to it.
-    func admitsAdministration(in scope: RequestScope?) -> Bool {
-        guard takes.isOfAdministration else { return true }
-        guard let scope, let settings = scope.site.administration, scope.door.isForAdministration(settings) else {
+    /// Whether the listener serves the endpoint to the request's client: the admin API where there is one, or everything
+    /// else.
+    func isServed(byListenerOf scope: RequestScope?) -> Bool {
+        guard let scope else { return !takes.isOfAdministration }
+        guard takes.isOfAdministration else { return scope.listener == .main }
+        guard let settings = scope.site.administration, scope.listener.servesAdministration(settings) else {
             return false
         }
-        return settings.admits(scope.client.address)
+        return settings.admits(scope.statedAddress)
     }
 }
 
@@ -25,29 +28,36 @@ extension EndpointResponder {
         }
     }
 
-    /// Returns the administrator who calls an endpoint of the admin API; `nil` for other endpoints.
+    /// Finds the caller of an endpoint of the admin API; `nil` if the endpoint has none, as the document.
     ///
     /// - Throws: 401 without a valid key, and 404 if the key is of another application.
-    func administrator(calling request: Request, in scope: RequestScope) async throws -> Administrator? {
+    func administration(of request: Request, in scope: RequestScope) async throws -> AdministratorSession? {
         guard case .administrator = endpoint.guards.access else { return nil }
         guard let token = try [CredentialSource.authorization].token(in: request.headers) else {
             throw CredentialSource.missing
         }
-        let (administrator, isOfApplication) = try await services.administration.keys.administrator(
-            presenting: token, from: scope.client, in: scope.application.application)
-        guard isOfApplication else { throw APIError(.unknownApplication, "There is no such application") }
-        return administrator
+        guard
+            let administrator = try await services.administration.keys.administrator(
+                presenting: token, from: scope.statedAddress, in: scope.application.application)
+        else { throw APIError(.unknownApplication, "There is no such application") }
+        return AdministratorSession(administrator, services: services.administration)
     }
 
-    /// Records that an administrator lacks a scope.
-    func audit(_ error: any Error, by administrator: Administrator) async throws {
+    /// Records that an administrator lacks a scope; a failure to record it is logged and does not change the response.
+    func audit(_ error: any Error, by administrator: Administrator, context: APIRequestContext) async {
         guard case AdministrationError.forbidden(let scope) = error else { return }
         let details: [String: JSONValue] = [
             "actor": administrator.actor.details, "operation": .string(endpoint.guards.name),
             "scope": .string(scope.rawValue),
         ]
-        try await services.administration.trail.record(
-            AuditEntry(.adminRefused, details: details), application: administrator.application.id)
+        do {
+            try await services.administration.trail.record(
+                AuditEntry(.adminRefused, details: details), application: administrator.application.id)
+        } catch {
+            context.log.error(
+                "A refusal is missing in the audit",
+                metadata: ["operation": "\(endpoint.guards.name)", "error": "\(error)"])
+        }
     }
 }
 

@@ -17,19 +17,33 @@ package struct AdministrationSettings: Sendable {
         self.longestKeyLifetime = longestKeyLifetime
     }
 
-    func admits(_ address: String) -> Bool {
-        clients.isEmpty || IPAddress(address).map { address in clients.contains { $0.contains(address) } } == true
+    /// The same, with providers of the administrators' application in other modes.
+    func switching(_ modes: [String: ProviderMode]) -> AdministrationSettings {
+        AdministrationSettings(
+            home: home.switching(modes), clients: clients, hasOwnListener: hasOwnListener,
+            longestKeyLifetime: longestKeyLifetime)
+    }
+
+    /// Whether a client may know of the admin API; `nil` is one whose address a proxy did not state.
+    func admits(_ address: String?) -> Bool {
+        clients.isEmpty || clients.contains { range in address.map(range.contains) == true }
     }
 }
 
 /// The listener at which a request has arrived.
-package enum Door: Sendable {
+package enum Listener: Sendable, Equatable {
     /// The one for apps, which also serves the admin API unless that has a listener of its own.
     case main
     /// The one of `server.admin`, which serves nothing else.
-    case administration
+    case administration(endsTLS: Bool)
 
-    func isForAdministration(_ settings: AdministrationSettings) -> Bool {
-        self == .administration || !settings.hasOwnListener
+    func servesAdministration(_ settings: AdministrationSettings) -> Bool { self != .main || !settings.hasOwnListener }
+
+    /// Whether this server terminates TLS itself at the listener.
+    func endsTLS(in site: Site) -> Bool {
+        switch self {
+        case .main: site.endsTLS
+        case .administration(let endsTLS): endsTLS
+        }
     }
 }

@@ -116,11 +116,11 @@ extension Endpoint {
         return own.count == sent.count && zip(own, sent).allSatisfy { $0.hasPrefix("{") || $0.hasSameBytes(as: $1) }
     }
 
-    /// Whether the application has the endpoint: not one of the admin API for a client that may not know of it, nor one
-    /// of a dialect that it has off, nor one of the OpenID provider if
+    /// Whether the application has the endpoint: not one that its listener does not serve to the client, nor one of a
+    /// dialect that it has off, nor one of the OpenID provider if
     /// it has no such issuer, or not the endpoint.
     func isServed(in scope: RequestScope?) -> Bool {
-        guard admitsAdministration(in: scope) else { return false }
+        guard isServed(byListenerOf: scope) else { return false }
         if let dialect, !dialect.isOn(in: scope) { return false }
         return !takes.isOfOpenID || scope?.application.issuer(at: takes.place).map(takes.isServed) == true
     }

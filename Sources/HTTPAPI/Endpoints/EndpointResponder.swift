@@ -21,7 +21,7 @@ struct EndpointResponder: HTTPResponder {
         let limits: any RateLimiting
         let hashing: any PasswordHashing
         let refusals: RefusalAudit
-        let administration: AdministrationServices
+        let administration: AdministrationUseCases
         let statistics: Statistics
     }
 
@@ -45,16 +45,18 @@ struct EndpointResponder: HTTPResponder {
         defer { client.hashingPlace.map(services.hashing.giveBack) }
         try await spend(operation.limit, by: client, in: application)
         let principal = try await principal(of: request, in: scope)
-        let administrator = try await administrator(calling: request, in: scope)
+        let administration = endpoint.takes.isOfAdministration ? try await administration(of: request, in: scope) : nil
         do {
-            if case .administrator(let scope?) = endpoint.guards.access { try administrator?.require(scope) }
+            if case .administrator(let needed?) = endpoint.guards.access {
+                try administration?.administrator.require(needed)
+            }
             if let principal, let call = endpoint.guards.access.needsRecency {
                 try await services.authentication.requireRecent(principal, for: call)
             }
             var response = try await operation.run(
                 OperationContext(
-                    scope: scope, client: client, optionalPrincipal: principal, administrator: administrator,
-                    administration: services.administration, request: incoming, place: endpoint.takes.place))
+                    scope: scope, client: client, optionalPrincipal: principal, administration: administration,
+                    request: incoming, place: endpoint.takes.place))
             if endpoint.takes.isAtIssuer, let issuer = scope.application.issuer(at: endpoint.takes.place) {
                 issuer.keepLanguage(chosenBy: incoming, at: endpoint.path, in: &response)
             }
@@ -62,8 +64,8 @@ struct EndpointResponder: HTTPResponder {
             if endpoint.dialect != nil { response.headers[.cacheControl] = "no-store" }
             return response
         } catch {
-            if let administrator {
-                try await audit(error, by: administrator)
+            if let administration {
+                await audit(error, by: administration.administrator, context: context)
             } else {
                 await audit(error, by: principal, from: client, in: application, context: context)
             }

@@ -58,10 +58,12 @@ final class RequestScope: Sendable {
     /// `/apps/{application}`, or empty.
     let pathPrefix: String
     let site: Site
-    let door: Door
+    let listener: Listener
+    /// The client's address; `nil` if the request came through a trusted proxy that did not state it.
+    let statedAddress: String?
 
-    init(_ lookup: ApplicationLookup, client: Client, site: Site, door: Door) {
-        self.door = door
+    init(_ lookup: ApplicationLookup, client: Client, statedAddress: String?, site: Site, listener: Listener) {
+        (self.statedAddress, self.listener) = (statedAddress, listener)
         application = lookup.application
         pathPrefix = lookup.pathPrefix
         self.client = client

@@ -13,7 +13,7 @@ package struct APIResponder: HTTPResponder {
     package typealias Context = APIRequestContext
 
     private let site: LiveSite
-    private let door: Door
+    private let listener: Listener
     private let router: RouterResponder<APIRequestContext>
     private let metrics: RequestMetrics
     private let dialectMetrics: DialectMetrics
@@ -26,11 +26,11 @@ package struct APIResponder: HTTPResponder {
     private let ids = RequestIDs()
 
     init(
-        site: LiveSite, door: Door, router: RouterResponder<APIRequestContext>, exceptions: [String: Endpoint],
+        site: LiveSite, listener: Listener, router: RouterResponder<APIRequestContext>, exceptions: [String: Endpoint],
         metrics: RequestMetrics, dialectMetrics: DialectMetrics, statistics: Statistics
     ) {
         self.statistics = statistics
-        self.door = door
+        self.listener = listener
         self.exceptions = exceptions
         self.dialectMetrics = dialectMetrics
         patterns = exceptions.values.filter { $0.path.contains("{") }
@@ -59,7 +59,7 @@ package struct APIResponder: HTTPResponder {
         // send the next request on a connection that is ending.
         if request.headers[.connection] == HTTPField.closing.value { response.headers.append(.closing) }
         // Adds `Strict-Transport-Security` (RFC 6797); a proxy that terminates TLS must add its own.
-        if site.current.endsTLS { response.headers.append(.onlyHTTPS) }
+        if listener.endsTLS(in: site.current) { response.headers.append(.onlyHTTPS) }
         record(response, to: request, took: .now - began, context: context)
         return response
     }
@@ -67,12 +67,14 @@ package struct APIResponder: HTTPResponder {
     private func route(_ request: Request, context: inout APIRequestContext) async throws -> Response {
         let site = site.current
         try Self.requireOneHost(request)
-        let forwarding = Forwarding(of: request, peer: context.peer, site: site)
+        let forwarding = Forwarding(of: request, peer: context.peer, site: site, at: listener)
         try Self.requireHTTPS(forwarding, request: request, site: site)
         try Self.requirePath(request)
         let lookup = try ApplicationLookup(of: request, in: site)
         let client = Self.client(of: request, address: forwarding.address)
-        let scope = RequestScope(lookup, client: client, site: site, door: door)
+        let scope = RequestScope(
+            lookup, client: client, statedAddress: forwarding.isAddressStated ? client.address : nil, site: site,
+            listener: listener)
         context.scope = scope
         if OriginRule.isPreflight(request) {
             try exception(for: request, context: context)?.requireServed(in: scope)

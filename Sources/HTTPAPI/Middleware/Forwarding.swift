@@ -8,17 +8,22 @@ internal import ProviderKit
 struct Forwarding {
     /// The right-most address that is not itself a trusted proxy.
     let address: String
+    /// `false` if the peer is a trusted proxy that has not stated its client, so that `address` is the proxy's.
+    let isAddressStated: Bool
     let isSecure: Bool
 
-    init(of request: Request, peer: IPAddress?, site: Site) {
+    init(of request: Request, peer: IPAddress?, site: Site, at listener: Listener = .main) {
+        let endsTLS = listener.endsTLS(in: site)
         guard let peer, site.isTrustedProxy(peer) else {
             address = peer?.description ?? "unknown"
-            isSecure = site.endsTLS
+            isAddressStated = peer != nil
+            isSecure = endsTLS
             return
         }
         let client = Self.client(in: request.headers[values: .xForwardedFor], isTrusted: site.isTrustedProxy)
         address = (client ?? peer).description
-        isSecure = site.endsTLS || request.headers[.xForwardedProto]?.hasSameBytes(ignoringCaseAs: "https") == true
+        isAddressStated = client != nil
+        isSecure = endsTLS || request.headers[.xForwardedProto]?.hasSameBytes(ignoringCaseAs: "https") == true
     }
 
     /// The longest accepted entry in bytes: enough for an IPv6 address in brackets and a port.

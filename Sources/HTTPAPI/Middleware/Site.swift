@@ -19,6 +19,7 @@ package final class ServedApplication: Sendable {
     let hasDialects: Bool
     /// All issuers, with their metadata, which is encoded once.
     private let issuers: [Issuer.Place: (issuer: Issuer, metadata: [UInt8])]
+    private let openIDSettings: OpenIDSettings?
     /// The body of the response to `GET /auth/providers`, encoded once.
     let providerList: ByteBuffer
 
@@ -30,6 +31,7 @@ package final class ServedApplication: Sendable {
         self.origins = origins
         self.recipients = recipients
         self.dialects = dialects
+        openIDSettings = openID
         hasDialects = dialects != DialectSettings()
         let issuers = openID.map { settings in
             settings.places.map { Issuer(application: application, settings: settings, at: $0) }
@@ -38,6 +40,13 @@ package final class ServedApplication: Sendable {
         self.openID = self.issuers[.plain]?.issuer
         providerList = ByteBuffer(
             bytes: ProviderList(of: application, pages: openID.map { $0.pages.name ?? application.name }).json)
+    }
+
+    /// The same with providers in other modes.
+    func switching(_ modes: [String: ProviderMode]) -> ServedApplication {
+        ServedApplication(
+            application: application.switching(modes), origins: origins, recipients: recipients,
+            openID: openIDSettings, dialects: dialects)
     }
 
     /// The issuer at a place; `nil` if the application has none there.
@@ -57,7 +66,7 @@ package final class Site: Sendable {
     package let ownOrigin: String
     /// Whether plain HTTP is allowed.
     package let isDevelopment: Bool
-    /// Whether this server terminates TLS itself.
+    /// Whether this server terminates TLS itself at its main listener.
     package let endsTLS: Bool
     /// Whether forwarding header fields of this peer are trusted.
     package let isTrustedProxy: @Sendable (IPAddress) -> Bool
@@ -80,19 +89,59 @@ package final class Site: Sendable {
     }
 }
 
-/// The current site, which a reload of the configuration replaces.
+/// The modes that administrators have given providers, by name and application.
+package typealias SwitchedModes = [Accounts.Application.ID: [String: ProviderMode]]
+
+extension Site {
+    /// The same site with providers in other modes.
+    fileprivate func switching(_ modes: SwitchedModes) -> Site {
+        guard !modes.isEmpty else { return self }
+        return Site(
+            applications: applications.mapValues { served in
+                modes[served.application.id].map(served.switching) ?? served
+            },
+            hosts: hosts, defaultApplication: defaultApplication, ownOrigin: ownOrigin,
+            isDevelopment: isDevelopment, endsTLS: endsTLS, isTrustedProxy: isTrustedProxy,
+            administration: administration.map { settings in
+                modes[settings.home.id].map(settings.switching) ?? settings
+            })
+    }
+}
+
+/// The current site: the configuration, which a reload replaces, with the modes of providers that are switched.
 package final class LiveSite: Sendable {
     private let site: Mutex<Site>
+    /// What `site` is made of; held while a new one is made.
+    private let parts: Mutex<(configured: Site, modes: SwitchedModes)>
 
     package init(_ site: Site) {
         self.site = Mutex(site)
+        parts = Mutex((site, [:]))
     }
 
     package var current: Site {
         site.withLock { $0 }
     }
 
+    /// The site with the configuration's own modes.
+    package var configured: Site {
+        parts.withLock { $0.configured }
+    }
+
     package func replace(with site: Site) {
-        self.site.withLock { $0 = site }
+        change { $0.configured = site }
+    }
+
+    /// Puts modes in place of those of the configuration.
+    package func follow(_ modes: SwitchedModes) {
+        change { $0.modes = modes }
+    }
+
+    private func change(_ change: (inout (configured: Site, modes: SwitchedModes)) -> Void) {
+        parts.withLock { parts in
+            change(&parts)
+            let site = parts.configured.switching(parts.modes)
+            self.site.withLock { $0 = site }
+        }
     }
 }

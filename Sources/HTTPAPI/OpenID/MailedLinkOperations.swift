@@ -67,6 +67,12 @@ struct MailedLinkOperations: Sendable {
             case .resetPassword: (try await links.reset(to: form["password"], visit), .passwordSet)
             case .review:
                 (try await links.review(keeping: form.all("keep"), removing: form.all("remove"), visit), .reviewed)
+            case .invitation:
+                (
+                    try await links.accept(displayName: form["displayName"], password: form["password"], visit),
+                    .invited
+                )
+            case .recover: (try await links.recover(to: form["password"], visit), .passwordSet)
             }
         switch (outcome, visit.openID?.issuer) {
         case (.proven(let answer, let request), let issuer?): return .proven(answer, request: request, issuer)
@@ -94,6 +100,8 @@ struct MailedLinkOperations: Sendable {
                             isQuarantined: identity.isQuarantined, isKept: form?.all("keep").contains(id) == true,
                             isRemoved: form?.all("remove").contains(id) == true)
                     })
+            case .invitation: .invitation(name: form?["displayName"])
+            case .recover: .recover
             }
         return .page(step, formToken: links.formToken(of: visit.token, at: purpose), problem: problem)
     }
@@ -104,6 +112,8 @@ struct MailedLinkOperations: Sendable {
             case .verifyEmail: .verifyEmail
             case .resetPassword: .resetPassword
             case .review: .review([])
+            case .invitation: .invitation(name: nil)
+            case .recover: .recover
             }
         return .page(step, formToken: nil, problem: APIError(any: error))
     }

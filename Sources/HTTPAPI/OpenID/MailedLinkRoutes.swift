@@ -39,6 +39,12 @@ extension MailedLinks.Purpose {
                 .init("keep", help: "The identities that stay linked.", schema: .array(of: .string)),
                 .init("remove", help: "The identities that are unlinked.", schema: .array(of: .string)),
             ]
+        case .invitation:
+            .ofPages + [
+                .init("displayName", help: "The person's name."),
+                .init("password", help: "The password of the new account."),
+            ]
+        case .recover: .ofPages + [.init("password", help: "The new password.")]
         }
     }
 }

@@ -92,7 +92,7 @@ struct AccountOperations: Sendable {
     var export: Operation<Void, (export: AccountExport, principal: Principal)> {
         Operation("account.export", access: .recent, limits: .client(.export)) { context, _ in
             let principal = try context.principal
-            try await useCases.export.begin(of: principal.uid, by: principal, in: principal.application)
+            try await useCases.export.begin(by: principal)
             return (useCases.export, principal)
         }
     }

@@ -1,5 +1,4 @@
 internal import Accounts
-internal import Administration
 internal import Hummingbird
 internal import Logging
 internal import OpenID
@@ -9,6 +8,7 @@ internal import ProviderKit
 struct Operations: Sendable {
     let providers: ProviderOperations
     let passwords: PasswordOperations
+    let links: LinkOperations
     let sessions: SessionOperations
     let identities: IdentityOperations
     let accounts: AccountOperations
@@ -17,6 +17,7 @@ struct Operations: Sendable {
     init(_ useCases: UseCases, openID: OpenIDUseCases) {
         providers = ProviderOperations(useCases: useCases, openID: openID)
         passwords = PasswordOperations(useCases: useCases)
+        links = LinkOperations(useCases: useCases)
         sessions = SessionOperations(useCases: useCases)
         identities = IdentityOperations(useCases: useCases)
         accounts = AccountOperations(useCases: useCases)
@@ -30,9 +31,8 @@ struct OperationContext: Sendable {
     let client: Client
     /// The caller; `nil` if no access token was sent, or the operation is open.
     let optionalPrincipal: Principal?
-    /// The caller of an operation of the admin API.
-    var administrator: Administrator?
-    var administration: AdministrationServices?
+    /// The caller of an operation of the admin API; `nil` for other operations.
+    let administration: AdministratorSession?
     let request: IncomingRequest
     /// The issuer that the called endpoint belongs to.
     let place: Issuer.Place

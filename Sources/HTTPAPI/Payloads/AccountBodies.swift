@@ -112,3 +112,23 @@ struct ReviewBody: RequestPayload {
 
     static let fields = RequestFields(Self.init, .init("token"), .init("keep"), .init("remove"))
 }
+
+/// The token of an invitation, and either the password of the new account or a proof of a provider's identity.
+struct AcceptedInvitationBody: RequestPayload {
+    let token: String
+    let displayName: String?
+    let proof: ProofBody
+
+    static let fields = RequestFields(
+        Self.init, .init("token"), .init("displayName", .displayName), .init(flattening: ProofBody.self))
+}
+
+/// The token of a recovery link, and either a new password or a proof of a provider's identity.
+struct UsedRecoveryBody: RequestPayload {
+    let token: String
+    let newPassword: String?
+    let proof: ProofBody
+
+    static let fields = RequestFields(
+        Self.init, .init("token"), .init("newPassword", .newPassword), .init(flattening: ProofBody.self))
+}

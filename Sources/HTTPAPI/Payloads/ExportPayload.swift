@@ -52,7 +52,8 @@ extension ExportedRow {
                 .json("claims"), .time("createdAt"), .time("updatedAt"),
                 // The preferred languages, in the syntax of `Accept-Language`.
                 .text("locale").orNull,
-                .time("disabledAt").orNull, .time("deletedAt").orNull, .time("purgeAfter").orNull)
+                .time("disabledAt").orNull, .time("disabledUntil").orNull, .time("deletedAt").orNull,
+                .time("purgeAfter").orNull)
         case .identities:
             self.init(
                 "Identity", .text("id"), .text("provider"), .text("providerUid"), .flag("isGuest"),
@@ -161,6 +162,15 @@ extension ExportedRow {
         case .pins:
             // The PIN that unlocks a session; `wrongInAll` counts wrong tries since it was set.
             self.init("Pin", .text("uid"), .count("wrongInAll"), .time("changedAt"))
+        case .adminGrants:
+            // The roles that the person has as an administrator, each for an application or for all.
+            self.init(
+                "AdminGrant", .text("role"), .text("grantedOn").orNull,
+                // The identities in whose sessions the role counts.
+                .texts("identities"), .time("createdAt"))
+        case .adminNotes:
+            // What administrators wrote about the person; `auditEvents` has what they did and looked at.
+            self.init("AdminNote", .text("id"), .text("text"), .json("reason"), .time("createdAt"))
         }
     }
 

@@ -9,10 +9,13 @@ extension MergePlan: ResponsePayload {
         Field("moves") { Moves(plan: $0) }
         // The names of values that differ, such as `metadata.theme`; the surviving account keeps its own values.
         Field("collisions", \.collisions)
-        Field("drops") { plan in
-            plan.guests.map { Drop(kind: "identity", id: $0.id.text) }
-                + (plan.endedSessions == 0 ? [] : [Drop(kind: "sessions", count: plan.endedSessions)])
-        }
+        Field("drops", \.drops)
+    }
+
+    /// What the merge removes or ends.
+    var drops: [Drop] {
+        guests.map { Drop(kind: "identity", id: $0.id.text) }
+            + (endedSessions == 0 ? [] : [Drop(kind: "sessions", count: endedSessions)])
     }
 
     /// The data that moves from the absorbed account to the surviving account.
@@ -28,7 +31,7 @@ extension MergePlan: ResponsePayload {
     }
 
     /// A guest's identity or the sessions that the merge removes.
-    private struct Drop: ResponsePayload {
+    struct Drop: ResponsePayload {
         let kind: String
         var id: String?
         var count: Int?

@@ -15,7 +15,7 @@ struct APIRoutes {
             + redirects
             + installed.compactMap { $0 as? any ChallengeProvider.Type }.flatMap { codes($0) }
             + installed.filter { $0 is any NotifyingProvider.Type }.map { notifications($0.kind) }
-            + passwords + sessions + identities + merges + accounts
+            + passwords + links + sessions + identities + merges + accounts
     }
 
     private func direct<P: DirectProvider>(_ type: P.Type) -> Endpoint {
@@ -168,7 +168,11 @@ extension ResponseShape<(export: AccountExport, principal: Principal)> {
 extension Response {
     /// The export of an account as a file.
     static func export(_ export: AccountExport, of principal: Principal, context: OperationContext) -> Response {
-        let (uid, application) = (principal.uid, principal.application)
+        .export(export, of: principal.uid, context: context)
+    }
+
+    static func export(_ export: AccountExport, of uid: UUID, context: OperationContext) -> Response {
+        let application = context.application
         let writer = ExportWriter(export: export, recipients: context.scope.application.recipients)
         let headers: HTTPFields = [
             .contentType: "application/json; charset=utf-8", .cacheControl: "no-store",

@@ -67,7 +67,7 @@ extension IncomingRequest {
 }
 
 extension ProofBody {
-    fileprivate func submitted(by request: IncomingRequest) -> SubmittedProof {
+    func submitted(by request: IncomingRequest) -> SubmittedProof {
         var proof = SubmittedProof(credential: request, origin: request.origin)
         (proof.email, proof.password) = (email, password)
         (proof.challengeID, proof.code) = (challengeId, code)

@@ -79,7 +79,7 @@ struct AccountForm: Sendable {
         case (.data, .export):
             try await spend(.export)
             try await requireRecent()
-            try await useCases.export.begin(of: principal.uid, by: principal, in: issuer.application)
+            try await useCases.export.begin(by: principal)
             return .answer(.export(useCases.export, of: principal))
         case (.data, .delete(let isConfirmed)):
             try await spend("DELETE", "/auth/account")

@@ -12,6 +12,8 @@ package struct MailedLinks: Sendable {
         case verifyEmail = "verify-email"
         case resetPassword = "reset-password"
         case review
+        case invitation
+        case recover
     }
 
     /// What a browser brings to a page.
@@ -52,6 +54,8 @@ package struct MailedLinks: Sendable {
     let registration: Registration
     let passwordReset: PasswordReset
     let identityReview: IdentityReview
+    let invitations: Invitations
+    let recovery: AccountRecovery
     let limits: any RateLimiting
     let opaque: any OpaqueTokens
 
@@ -138,6 +142,38 @@ package struct MailedLinks: Sendable {
         try await identityReview.review(
             visit.token.text, keeping: ids[0], removing: ids[1], in: visit.application)
         return .done(request: nil)
+    }
+
+    /// Opens the account of an invitation.
+    ///
+    /// The page keeps no session: somebody may have sent the link to another person, who would then use the account of
+    /// the sender's address without noticing.
+    package func accept(displayName: String?, password: String?, _ visit: Visit) async throws -> Outcome {
+        try await end(limitedAs: .forgotPassword, visit) {
+            try await invitations.accept(
+                visit.token.text, password: password, displayName: displayName, from: visit.client,
+                in: visit.application)
+        }
+    }
+
+    /// Sets a new password with the link of an administrator; as after a reset, the person signs in with it.
+    package func recover(to password: String?, _ visit: Visit) async throws -> Outcome {
+        guard let password else { throw AccountsError.missingParameter("password") }
+        return try await end(limitedAs: .forgotPassword, visit) {
+            try await recovery.recover(
+                visit.token.text, to: password, from: visit.client, in: visit.application)
+        }
+    }
+
+    /// Ends the session that a link opens, and leads on to the request that is open in the browser.
+    private func end(
+        limitedAs limit: RateLimit, _ visit: Visit, _ signIn: () async throws -> SignedIn
+    ) async throws -> Outcome {
+        try await limits.spend(limit, of: RateSubject(visit.client), in: visit.application)
+        let session = try await signIn().session.grant
+        _ = try await store.endSession(
+            session.sessionID, of: session.uid, because: .signedOut, application: visit.application.id)
+        return .done(request: try await openRequest(visit)?.request)
     }
 
     /// Counts a form like its call of the REST interface.

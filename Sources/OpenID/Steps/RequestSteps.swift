@@ -182,6 +182,8 @@ package struct RequestSteps: Sendable {
         await visit.recordRefusal(problem, provider, account)
         if let pending = try await proofs.decision(after: problem, to: action, of: state, visit) {
             (state.progress.pending, state.progress.challenge) = (pending, nil)
+            // The other proof may come from a provider's pages, without a press at these.
+            if action != nil, case .secondProof = pending { state.progress.hasActed = true }
             _ = try await update(state, visit)
             guard case .secondProof = pending else { return .reload(nil) }
         } else if hasArrived {

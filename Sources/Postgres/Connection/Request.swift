@@ -77,8 +77,14 @@ final class Lease: Sendable {
     /// They are kept until the caller waits for an answer, so that the reactor sends them in one batch. If each woke
     /// the reactor, most would get a sync and a packet of their own.
     private let unsent = Mutex<[Request]>([])
+    private let limit = Mutex(Duration.zero)
 
     init(slot: Int) { self.slot = slot }
+
+    /// How long a statement of the transaction may take, if that is longer than configured.
+    var statementLimit: Duration { limit.withLock { $0 } }
+
+    func permit(_ limit: Duration) { self.limit.withLock { $0 = limit } }
 
     func add(_ request: Request) { unsent.withLock { $0.append(request) } }
 

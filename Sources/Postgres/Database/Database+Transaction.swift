@@ -4,13 +4,19 @@ extension Database {
     /// If the answer to COMMIT is lost, throws `.connectionLost(maybeExecuted: true)`; in any other case, a lost
     /// connection has undone the transaction. `body` must not do other network I/O, because the transaction holds locks
     /// and one of few connections.
+    ///
+    /// `limit` is how long a statement may take if that is longer than configured; the caller sets the server's own
+    /// limit, too.
     package func transaction<Value>(
-        isolation: isolated (any Actor)? = #isolation, _ body: (Transaction) async throws -> Value
+        statementLimit limit: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: (Transaction) async throws -> Value
     ) async throws -> Value {
         let waiter = Waiter<Lease>(deadline: .now + Nanoseconds(configuration.leaseTimeout))
         try inbox.admit(.lease(waiter), limit: configuration.queueLimit)
         let lease = try await waiter.promise.value()
-        let deadline = configuration.transactionStatementTimeout + .seconds(1)
+        let timeout = max(configuration.transactionStatementTimeout, limit ?? .zero)
+        lease.permit(timeout)
+        let deadline = timeout + .seconds(1)
         let transaction = Transaction(lease: lease, inbox: inbox, deadline: deadline)
         let value: Value
         do {

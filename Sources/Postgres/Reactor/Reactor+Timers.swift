@@ -65,7 +65,10 @@ extension Reactor {
     private func limit(of connection: Connection) -> Nanoseconds {
         if connection.isSuspect { return Listener.probeTimeout }
         guard connection.isReady, connection.listener == nil else { return Self.grace }
-        let timeout = connection.isLeased ? configuration.transactionStatementTimeout : configuration.statementTimeout
+        let timeout =
+            connection.isLeased
+            ? max(configuration.transactionStatementTimeout, connection.lease?.statementLimit ?? .zero)
+            : configuration.statementTimeout
         return Nanoseconds(timeout) + Self.grace
     }
 }

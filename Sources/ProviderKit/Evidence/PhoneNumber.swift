@@ -47,6 +47,9 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
     /// The country code and the first three digits after it, as in `+33612`: about the range of one carrier.
     package var range: String { String(value.prefix(1 + countryCodeLength + 3)) }
 
+    /// The `+` and the country code, as in `+33`.
+    package var countryCode: String { String(value.prefix(1 + countryCodeLength)) }
+
     /// The number itself: treat it as personal data and keep it out of logs.
     public var description: String { value }
 

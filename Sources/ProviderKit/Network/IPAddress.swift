@@ -47,8 +47,11 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The smallest network that is routed on its own, an IPv4 /24 or an IPv6 /48; one owner may control all its
     /// addresses.
-    package var block: String {
-        let length = bytes.count == 16 ? 48 : 24
+    package var block: String { network(v4: 24, v6: 48) }
+
+    /// The network that contains the address, in CIDR notation, by the length of its prefix.
+    package func network(v4 short: Int, v6 long: Int) -> String {
+        let length = bytes.count == 16 ? long : short
         return "\(IPAddress(bytes: masked(to: length)))/\(length)"
     }
 

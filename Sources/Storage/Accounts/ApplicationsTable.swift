@@ -96,6 +96,13 @@ extension Statement {
                        WHERE e.restored_at IS NULL AND e.erased_at IS NULL
                          AND coalesce(e.look_again_at, e.purge_after) <= now())
         """)
+
+    static let applicationsWithDisablingsThatEnd = Statement(
+        .read,
+        """
+        SELECT id, name FROM applications
+         WHERE id IN (SELECT a.application_id FROM accounts a WHERE a.disabled_until <= now())
+        """)
 }
 
 extension Application.ID: PostgresDecodable {}

@@ -34,15 +34,15 @@ extension SQLStore: LinkingStore {
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, renewal, dialect,
                     device_mark)
-            SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval, $27, $28, $31 FROM account
+            SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval, $28, $29, $32 FROM account
             RETURNING id, expires_at, dialect
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
             SELECT $1, $9, id, now() + least($10::interval, $8::interval) FROM session WHERE $9::bytea IS NOT NULL
         ), bearer AS (
             INSERT INTO session_bearers (application_id, hash, session_id, idle, idle_until, expires_at)
-            SELECT $1, $29, id, $30, least(now() + $30::interval, expires_at), expires_at FROM session
-             WHERE $29::bytea IS NOT NULL
+            SELECT $1, $30, id, $31, least(now() + $31::interval, expires_at), expires_at FROM session
+             WHERE $30::bytea IS NOT NULL
         """
 
     private static let firstBrowserSession: StaticString = """
@@ -50,17 +50,17 @@ extension SQLStore: LinkingStore {
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, kind, browser_hash, idle,
                     last_used_at)
-            SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval, 'browser', $27, $29, now() FROM account
+            SELECT $1, $4, uid, $3, $5, $6, $7, now() + $8::interval, 'browser', $28, $30, now() FROM account
             RETURNING dialect
         ), replaced AS (
-            UPDATE sessions SET browser_hash = $27 WHERE application_id = $1 AND browser_hash = $28
+            UPDATE sessions SET browser_hash = $28 WHERE application_id = $1 AND browser_hash = $29
         """
 
     private static let createdAccount: StaticString = """
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'account.created', sha256(audit_key || uuid_send(uid)), session_pseudonym(audit_key, $4),
-                   jsonb_strip_nulls(jsonb_build_object('provider', $13, 'dialect', session.dialect))
+                   jsonb_strip_nulls(jsonb_build_object('provider', $13, 'dialect', session.dialect)) || $27::jsonb
               FROM account, session
         ), announced AS (
             INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
@@ -70,7 +70,9 @@ extension SQLStore: LinkingStore {
         SELECT created_at, created_at + $8::interval FROM account
         """
 
-    package func createAccount(opening session: NewSession, with identity: NewIdentity) async throws -> OpenedSession {
+    package func createAccount(
+        opening session: NewSession, with identity: NewIdentity, recording record: EvidenceRecord
+    ) async throws -> OpenedSession {
         let evidence = session.evidence
         let (uid, id, addresses) = (UUID.v7(), UUID.v7(), identity.claiming)
         let shown = evidence.shown(verified: addresses)
@@ -86,6 +88,7 @@ extension SQLStore: LinkingStore {
             ] + addresses.binds + [
                 .bool(shown.phoneVerified), .uuid(AccountEvent(.accountCreated, of: uid).id),
                 .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)), .text(session.client.languages),
+                .json(try JSONValue.object(record.details).jsonText()),
             ] + (cookie?.binds ?? session.bearerBinds + [.bytes(session.deviceMark)]))
         if !subscribers.isEmpty { onChange(.queued) }
         for statistic in [Statistic.signUps, .signIns] {

@@ -2,7 +2,7 @@ package import Accounts
 package import Administration
 package import Foundation
 internal import Postgres
-internal import ProviderKit
+package import ProviderKit
 
 extension SQLStore: AccountActStore {
     private static let selectDossier = Statement(
@@ -29,23 +29,126 @@ extension SQLStore: AccountActStore {
             identities: try await identities(of: uid, application: application), liveSessions: try row.next())
     }
 
+    private static let selectSummary = Statement(
+        .read,
+        """
+        SELECT a.uid, a.created_at, a.updated_at, a.roles, a.claims::text, a.disabled_at, a.disabled_until, a.deleted_at,
+               a.purge_after, a.absorbed_by IS NOT NULL,
+               EXISTS (SELECT 1 FROM identities i WHERE i.application_id = $1 AND i.uid = $2)
+               AND NOT EXISTS (SELECT 1 FROM identities i
+                                WHERE i.application_id = $1 AND i.uid = $2 AND NOT i.is_guest),
+               e.receipt
+          FROM accounts a
+          LEFT JOIN erasures e
+            ON e.application_id = $1 AND e.uid = a.uid AND e.restored_at IS NULL AND e.erased_at IS NULL
+         WHERE a.application_id = $1 AND a.uid = $2
+        """)
+
+    package func summary(of uid: UUID, application: Application.ID) async throws -> AccountSummary? {
+        try await run(Self.selectSummary, [.application(application), .uuid(uid)])
+            .decoded { try $0.nextSummary() }.first
+    }
+
     private static let setDisabled = Statement(
         .write,
         """
         WITH changed AS (
-            UPDATE accounts SET disabled_at = CASE WHEN $3 THEN coalesce(disabled_at, clock.now) END
+            UPDATE accounts a
+               SET disabled_at = CASE WHEN $3 THEN coalesce(a.disabled_at, clock.now) END, disabled_until = $4,
+                   updated_at = clock.now
               FROM (SELECT now() AS now) AS clock
-             WHERE application_id = $1 AND uid = $2
-            RETURNING uid, audit_key
+             WHERE a.application_id = $1 AND a.uid = $2
+               AND ((a.disabled_at IS NOT NULL) <> $3 OR a.disabled_until IS DISTINCT FROM $4)
+            RETURNING a.uid, a.audit_key
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, CASE WHEN $3 THEN 'account.disabled' ELSE 'account.enabled' END,
+                   sha256(audit_key || uuid_send(uid)),
+                   $5::jsonb || jsonb_strip_nulls(jsonb_build_object('until', rfc3339($4)))
+              FROM changed
         )
-        INSERT INTO audit_events (application_id, event, account)
-        SELECT $1, CASE WHEN $3 THEN 'account.disabled' ELSE 'account.enabled' END,
-               sha256(audit_key || uuid_send(uid))
-          FROM changed
+        SELECT uid FROM changed
         """)
 
-    package func setDisabled(_ disabled: Bool, uid: UUID, application: Application.ID) async throws {
-        try await write(Self.setDisabled, [.application(application), .uuid(uid), .bool(disabled)])
+    package func setDisabled(
+        _ disabled: Bool, until: Date?, uid: UUID, by act: AdministrativeAct, application: Application.ID
+    ) async throws -> Bool {
+        let binds: [Bind] = [
+            .application(application), .uuid(uid), .bool(disabled), .timestamp(until), try .act(act),
+        ]
+        return try await run(Self.setDisabled, binds).first != nil
+    }
+
+    private static let requireChange = Statement(
+        .write,
+        """
+        WITH held AS MATERIALIZED (
+            SELECT p.identity_id
+              FROM identities i
+              JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
+             WHERE i.application_id = $1 AND i.uid = $2
+        ), changed AS (
+            UPDATE passwords SET must_change = true
+             WHERE application_id = $1 AND identity_id = ANY (ARRAY(SELECT identity_id FROM held)) AND NOT must_change
+            RETURNING identity_id
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'password.change-required', sha256(audit_key || uuid_send(uid)), $3::jsonb
+              FROM accounts
+             WHERE application_id = $1 AND uid = $2 AND EXISTS (SELECT 1 FROM changed)
+        )
+        SELECT (SELECT count(*) FROM held) > 0, (SELECT count(*) FROM changed) > 0
+        """)
+
+    package func requirePasswordChange(
+        uid: UUID, by act: AdministrativeAct, application: Application.ID
+    ) async throws -> Bool? {
+        var row = try await one(Self.requireChange, [.application(application), .uuid(uid), try .act(act)])
+        let (hasPassword, isNew): (Bool, Bool) = (try row.next(), try row.next())
+        return hasPassword ? isNew : nil
+    }
+
+    /// Changes a locked account, whose present values the statement therefore sees.
+    private static let changeProfile = Statement(
+        .write,
+        """
+        WITH account AS MATERIALIZED (
+            SELECT uid, audit_key, display_name, metadata, coalesce($3::text, display_name) AS new_name,
+                   coalesce($4::jsonb, metadata) AS new_metadata
+              FROM accounts
+             WHERE application_id = $1 AND uid = $2
+        ), difference AS MATERIALIZED (
+            SELECT uid, audit_key, new_name, new_metadata,
+                   array_remove(
+                       ARRAY[CASE WHEN new_name IS DISTINCT FROM display_name THEN 'displayName' END,
+                             CASE WHEN new_metadata <> metadata THEN 'metadata' END],
+                       NULL) AS changed
+              FROM account
+        ), written AS (
+            UPDATE accounts a SET display_name = d.new_name, metadata = d.new_metadata, updated_at = now()
+              FROM difference d
+             WHERE a.application_id = $1 AND a.uid = $2 AND cardinality(d.changed) > 0
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'account.profile-changed', sha256(audit_key || uuid_send(uid)),
+                   $5::jsonb || jsonb_build_object('changed', changed)
+              FROM difference
+             WHERE cardinality(changed) > 0
+        )
+        SELECT cardinality(changed) > 0 FROM difference
+        """)
+
+    package func updateProfile(
+        of uid: UUID, displayName: String?, metadata: JSONValue?, by act: AdministrativeAct,
+        application: Application.ID
+    ) async throws -> Bool {
+        var row = try await one(
+            Self.changeProfile,
+            [
+                .application(application), .uuid(uid), .text(displayName), .json(try metadata?.jsonText()),
+                try .act(act),
+            ])
+        return try row.next()
     }
 
     /// Changes a locked account, whose present values the statement therefore sees.
@@ -94,8 +197,43 @@ extension SQLStore: AccountActStore {
             Self.setAccess,
             [
                 .application(application), .uuid(uid), .texts(change.roles), .json(claims),
-                .json(try JSONValue.object(act.details).jsonText()), .texts(listed),
+                try .act(act), .texts(listed),
             ])
         return ChangedAccess(access: try row.nextAccess(), changed: try row.next())
+    }
+
+    package func endSessions(_ sessions: [UUID]?, of uid: UUID, application: Application.ID) async throws -> Int {
+        guard let sessions else {
+            return try await end(.all, of: uid, because: .administrator, application: application)
+        }
+        var count = 0
+        for session in Set(sessions) {
+            count += try await end(.one(session), of: uid, because: .administrator, application: application)
+        }
+        return count
+    }
+}
+
+extension Row {
+    fileprivate mutating func nextSummary() throws -> AccountSummary {
+        let (uid, createdAt, updatedAt): (UUID, Date, Date) = (try next(), try next(), try next())
+        let access = try nextAccess()
+        let (disabledAt, disabledUntil): (Date?, Date?) = (try next(), try next())
+        let (deletedAt, purgeAfter): (Date?, Date?) = (try next(), try next())
+        let (isAbsorbed, isGuest): (Bool, Bool) = (try next(), try next())
+        let status: AccountSummary.Status =
+            if isAbsorbed {
+                .absorbed
+            } else if deletedAt != nil {
+                .deleted
+            } else if disabledAt != nil {
+                .disabled
+            } else {
+                isGuest ? .guest : .live
+            }
+        return AccountSummary(
+            uid: uid, status: status, createdAt: createdAt, updatedAt: updatedAt, access: access,
+            disabledAt: disabledAt, disabledUntil: disabledUntil, deletedAt: deletedAt, purgeAfter: purgeAfter,
+            receipt: try next())
     }
 }

@@ -42,7 +42,7 @@ extension SQLStore: AdminGrantStore {
             SELECT $1, $2, $3, $4,
                    ARRAY(SELECT i.id FROM identities i WHERE i.application_id = $1 AND i.uid = $2 ORDER BY i.id)
             ON CONFLICT (application_id, uid, granted_on)
-                  DO UPDATE SET role = excluded.role, identities = excluded.identities WHERE g.role <> excluded.role
+                  DO UPDATE SET role = excluded.role WHERE g.role <> excluded.role
             RETURNING uid
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
@@ -90,20 +90,49 @@ extension SQLStore: AdminGrantStore {
     private static let lockOwners = Statement(
         .write,
         """
+        SELECT uid
+          FROM admin_grants
+         WHERE application_id = $1 AND granted_on = 0 AND role = 'owner'
+         ORDER BY uid
+           FOR UPDATE
+        """)
+
+    /// Reads in a statement of its own: one that waits for a lock sees the accounts as they were before.
+    private static let selectOwners = Statement(
+        .read,
+        """
         SELECT g.uid,
                EXISTS (SELECT 1 FROM accounts a
                         WHERE a.application_id = $1 AND a.uid = g.uid AND a.disabled_at IS NULL
                           AND a.deleted_at IS NULL AND a.absorbed_by IS NULL)
           FROM admin_grants g
          WHERE g.application_id = $1 AND g.granted_on = 0 AND g.role = 'owner'
-         ORDER BY g.uid
-           FOR UPDATE OF g
         """)
 
     package func lockOwners(home: Application.ID) async throws -> Set<UUID> {
-        let owners = try await run(Self.lockOwners, [.application(home)]).decoded { row in
+        let binds: [Bind] = [.application(home)]
+        let answers = try await run([(Self.lockOwners, binds), (Self.selectOwners, binds)])
+        let owners = try answers[1].decoded { row in
             (uid: try row.next(UUID.self), isLive: try row.next(Bool.self))
         }
         return Set(owners.filter(\.isLive).map(\.uid))
     }
+}
+
+// MARK: - Export of personal data
+
+extension SQLStore {
+    /// The application is named, because its number means nothing outside.
+    static let personalGrants = Statement(
+        .read, family,
+        """
+        SELECT key, to_jsonb(r)::text
+          FROM (SELECT g.uid::text || ' ' || g.granted_on::text AS key, g.role,
+                       CASE WHEN g.granted_on = 0 THEN 'all'
+                            ELSE (SELECT a.name FROM applications a WHERE a.id = g.granted_on) END AS granted_on,
+                       g.identities, rfc3339(g.created_at) AS created_at
+                  FROM admin_grants g
+                 WHERE g.application_id = $1 AND g.uid = ANY (ARRAY(SELECT uid FROM family))) r
+         WHERE key > $3 ORDER BY key LIMIT $4
+        """)
 }

@@ -9,7 +9,7 @@ extension SQLStore: BoundedTransactions {
     package func transaction<Result: Sendable>(
         within limit: Duration, _ body: @Sendable (SQLStore) async throws -> Result
     ) async throws -> Result {
-        try await transaction { store in
+        try await transaction(statementLimit: limit) { store in
             let milliseconds = limit / .milliseconds(1)
             try await store.write(Self.limitStatements, [.text("\(Int(milliseconds))ms")])
             return try await body(store)

@@ -99,7 +99,7 @@ extension SQLStore: ServiceKeyStore {
 
     package func rotate(
         to secret: ServiceKeySecret, replacing seen: [UInt8], overlap: Duration, by act: AdministrativeAct
-    ) async throws -> ServiceKey? {
+    ) async throws -> ServiceKey {
         var row = try await one(
             Self.rotateKey,
             [
@@ -115,13 +115,15 @@ extension SQLStore: ServiceKeyStore {
         WITH revoked AS (
             UPDATE service_keys SET revoked_at = now()
              WHERE application_id = $1 AND id = $2 AND revoked_at IS NULL
-            RETURNING id, revoked_at
-        ), audited AS (
-            INSERT INTO audit_events (application_id, event, details)
-            SELECT $1, 'service-key.revoked', $3::jsonb || jsonb_build_object('key', id) FROM revoked
+            RETURNING id
         )
-        SELECT k.id, k.name, k.scopes, k.clients, k.created_at, k.expires_at,
-               coalesce((SELECT revoked_at FROM revoked), k.revoked_at), k.last_used_at
+        INSERT INTO audit_events (application_id, event, details)
+        SELECT $1, 'service-key.revoked', $3::jsonb || jsonb_build_object('key', id) FROM revoked
+        """)
+
+    private static let selectKey = Statement(
+        .read, "SELECT", columns,
+        """
           FROM service_keys k
          WHERE k.application_id = $1 AND k.id = $2
         """)
@@ -129,7 +131,9 @@ extension SQLStore: ServiceKeyStore {
     package func revoke(
         _ id: String, by act: AdministrativeAct, application: Application.ID
     ) async throws -> ServiceKey? {
-        try await run(Self.revokeKey, [.application(application), .text(id), try .act(act)])
+        // A second statement sees what a concurrent call has written that the first one waited for.
+        try await write(Self.revokeKey, [.application(application), .text(id), try .act(act)])
+        return try await run(Self.selectKey, [.application(application), .text(id)])
             .decoded { try $0.nextServiceKey() }.first
     }
 }

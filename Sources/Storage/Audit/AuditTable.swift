@@ -85,6 +85,21 @@ package struct AuditTable: AuditChainStore {
 
     // MARK: - Following the chain
 
+    private static let selectLastBatch = Statement(
+        .read,
+        """
+        SELECT seq, previous, (extract(epoch FROM first_at) * 1000000)::int8,
+               (extract(epoch FROM last_at) * 1000000)::int8, (extract(epoch FROM sealed_at) * 1000000)::int8, events,
+               digest, mac
+          FROM audit_batches
+         ORDER BY seq DESC
+         LIMIT 1
+        """)
+
+    package func lastBatch() async throws -> AuditBatch? {
+        try await run(Self.selectLastBatch, []).decoded { try $0.nextAuditBatch() }.first
+    }
+
     private static let selectBatches = Statement(
         .read,
         """
@@ -98,11 +113,7 @@ package struct AuditTable: AuditChainStore {
         """)
 
     package func batches(after seq: Int, atMost count: Int) async throws -> [AuditBatch] {
-        try await run(Self.selectBatches, [.int(seq), .int(count)]).decoded { row in
-            AuditBatch(
-                seq: try row.next(), previous: try row.next(), firstAt: try row.next(), lastAt: try row.next(),
-                sealedAt: try row.next(), events: try row.next(), digest: try row.next(), mac: try row.next())
-        }
+        try await run(Self.selectBatches, [.int(seq), .int(count)]).decoded { try $0.nextAuditBatch() }
     }
 
     private static let selectEventsOfBatches = Statement(
@@ -210,8 +221,14 @@ package struct AuditTable: AuditChainStore {
 }
 
 extension Row {
+    fileprivate mutating func nextAuditBatch() throws -> AuditBatch {
+        AuditBatch(
+            seq: try next(), previous: try next(), firstAt: try next(), lastAt: try next(), sealedAt: try next(),
+            events: try next(), digest: try next(), mac: try next())
+    }
+
     /// The columns of an event, from `application_id` to `details`.
-    fileprivate func auditEvent() throws -> AuditEvent {
+    func auditEvent() throws -> AuditEvent {
         var row = self
         return try AuditEvent(
             application: row.next(), id: row.next(), at: row.next(), event: row.next(), account: row.next(),

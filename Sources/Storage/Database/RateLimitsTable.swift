@@ -71,7 +71,7 @@ package struct RateLimitsTable: RateCounter {
 
 extension RateKey {
     /// The limit's name with its count and its window in seconds, as in `login 5/60`.
-    fileprivate var name: String {
+    var name: String {
         "\(limit.rawValue) \(rate.count)/\(rate.window.components.seconds)"
     }
 }

@@ -5,11 +5,11 @@ package import Postgres
 internal import Synchronization
 
 /// Notifies all replicas over LISTEN and NOTIFY of ended, renewed and revived sessions, of sign-ins that another device
-/// answers, of new messages and of changed keys.
+/// answers, of new messages, of changed keys, of switched providers and of lifted rate limits.
 ///
 /// The payload is `ended:APPLICATION:SESSION`, `renewed:APPLICATION:SESSION:GENERATION`, `revived:APPLICATION:SESSION`,
-/// `handoff:APPLICATION:ID`, `outbox` or `keys`. Statements send it with `pg_notify`, so it is delivered exactly when the change that it reports
-/// is committed; only `outbox` is sent later (`OutboxArrivals`).
+/// `handoff:APPLICATION:ID`, `outbox`, `keys`, `switches` or `limits`. Statements send it with `pg_notify`, so it is
+/// delivered exactly when the change that it reports is committed; only `outbox` is sent later (`OutboxArrivals`).
 package final class ReplicaChannel: Sendable {
     enum Event: Sendable, Equatable {
         /// The channel has connected; earlier notifications may have been missed.
@@ -19,7 +19,11 @@ package final class ReplicaChannel: Sendable {
         case handoff(application: Application.ID, id: UUID)
         case outbox
         case keys
+        case switches
+        case limits
     }
+
+    static let switches = "switches"
 
     static let name = "gatehouse"
 
@@ -67,13 +71,23 @@ package final class ReplicaChannel: Sendable {
         arrivals { $0 == .keys || $0 == .connected }
     }
 
+    /// Yields an element whenever providers may have been switched.
+    package func switchChanges() -> AsyncStream<Void> {
+        arrivals { $0 == .switches || $0 == .connected }
+    }
+
+    /// Yields an element whenever an administrator may have lifted rate limits.
+    package func limitLifts() -> AsyncStream<Void> {
+        arrivals { $0 == .limits || $0 == .connected }
+    }
+
     /// Wakes the pages that wait for other devices; all of them after notifications may have been missed.
     package func wake(_ waiters: HandoffWaiters) {
         onEvent { event in
             switch event {
             case .handoff(let application, let id): waiters.wake(id, application: application)
             case .connected: waiters.wakeAll()
-            case .revoked, .revived, .outbox, .keys: break
+            case .revoked, .revived, .outbox, .keys, .switches, .limits: break
             }
         }
     }
@@ -103,6 +117,8 @@ extension ReplicaChannel.Event {
             switch (parts.first, parts.count) {
             case ("outbox", 1): self = .outbox
             case ("keys", 1): self = .keys
+            case ("switches", 1): self = .switches
+            case ("limits", 1): self = .limits
             case ("ended", 3), ("renewed", 4), ("revived", 3), ("handoff", 3):
                 guard let application = Int32(parts[1]).map(Application.ID.init(rawValue:)),
                     let session = UUID(uuidString: String(parts[2]))

@@ -48,6 +48,14 @@ package struct ExpiredRows: Sendable {
         Statement(
             .write,
             """
+            DELETE FROM provider_plans WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM provider_plans
+                 WHERE application_id = $1 AND created_at < now() - interval '1 hour'
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """),
+        Statement(
+            .write,
+            """
             DELETE FROM code_aliases WHERE application_id = $1 AND ctid = ANY (ARRAY(
                 SELECT ctid FROM code_aliases WHERE application_id = $1 AND expires_at < now()
                  LIMIT $2 FOR UPDATE SKIP LOCKED))

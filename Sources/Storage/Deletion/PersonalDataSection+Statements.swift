@@ -9,7 +9,8 @@ extension PersonalDataSection {
         SELECT uid::text, to_jsonb(r)::text
           FROM (SELECT uid, display_name, metadata, roles, claims, locale, rfc3339(created_at) AS created_at,
                        rfc3339(updated_at) AS updated_at, rfc3339(disabled_at) AS disabled_at,
-                       rfc3339(deleted_at) AS deleted_at, rfc3339(purge_after) AS purge_after
+                       rfc3339(disabled_until) AS disabled_until, rfc3339(deleted_at) AS deleted_at,
+                       rfc3339(purge_after) AS purge_after
                   FROM accounts
                  WHERE application_id = $1 AND uid = $2) r
          WHERE uid::text > $3 LIMIT $4
@@ -21,7 +22,8 @@ extension PersonalDataSection {
         SELECT uid::text, to_jsonb(r)::text
           FROM (SELECT uid, display_name, metadata, roles, claims, locale, rfc3339(created_at) AS created_at,
                        rfc3339(updated_at) AS updated_at, rfc3339(disabled_at) AS disabled_at,
-                       rfc3339(deleted_at) AS deleted_at, rfc3339(purge_after) AS purge_after
+                       rfc3339(disabled_until) AS disabled_until, rfc3339(deleted_at) AS deleted_at,
+                       rfc3339(purge_after) AS purge_after
                   FROM accounts
                  WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family)) AND uid <> $2) r
          WHERE uid::text > $3 ORDER BY uid::text LIMIT $4
@@ -130,7 +132,7 @@ extension PersonalDataSection {
         """
         SELECT key, to_jsonb(r)::text
           FROM (SELECT encode(sha256(convert_to(kind, 'UTF8') || hash), 'hex') AS key, kind, provider, provider_uid,
-                       address, address_kind, methods, attempts, rfc3339(created_at) AS created_at,
+                       address, address_kind, methods, attempts, invitation, rfc3339(created_at) AS created_at,
                        rfc3339(expires_at) AS expires_at
                   FROM proofs
                  WHERE application_id = $1 AND (kind, hash) IN (

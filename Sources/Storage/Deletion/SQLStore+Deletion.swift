@@ -1,6 +1,7 @@
 package import Accounts
 package import Foundation
 internal import Postgres
+package import ProviderKit
 
 extension SQLStore: DeletionStore {
     private static let requestDeletion = Statement(
@@ -15,7 +16,8 @@ extension SQLStore: DeletionStore {
             SELECT $1, $3, uid, purge_after, $6 FROM account
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
-            SELECT $1, 'account.deleted', sha256(audit_key || uuid_send(uid)), jsonb_build_object('by', $5::text)
+            SELECT $1, 'account.deleted', sha256(audit_key || uuid_send(uid)),
+                   $7::jsonb || jsonb_build_object('by', $5::text)
               FROM account
         )
         SELECT purge_after FROM account
@@ -23,13 +25,13 @@ extension SQLStore: DeletionStore {
 
     package func requestDeletion(
         of uid: UUID, by cause: DeletionCause, session: UUID?, receipt: UUID, gracePeriod: Duration,
-        application: Application.ID
+        details: [String: JSONValue], application: Application.ID
     ) async throws -> Date {
         var row = try await one(
             Self.requestDeletion,
             [
                 .application(application), .uuid(uid), .uuid(receipt), .interval(gracePeriod), .text(cause.rawValue),
-                .uuid(session),
+                .uuid(session), .json(try JSONValue.object(details).jsonText()),
             ])
         count(.deletions, in: application)
         return try row.next()
@@ -60,14 +62,19 @@ extension SQLStore: DeletionStore {
              WHERE p.application_id = $1 AND p.uid = account.uid AND p.kind = 'restore'
                AND (SELECT count(*) FROM token) > 0
         ), audited AS (
-            INSERT INTO audit_events (application_id, event, account)
-            SELECT $1, 'account.restored', sha256(audit_key || uuid_send(uid)) FROM account
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'account.restored', sha256(audit_key || uuid_send(uid)), $3::jsonb FROM account
         )
         SELECT (SELECT session_id FROM cancelled) FROM account
         """)
 
-    package func restore(_ uid: UUID, application: Application.ID) async throws -> CancelledDeletion? {
-        guard var row = try await run(Self.restore, [.application(application), .uuid(uid)]).first else { return nil }
+    package func restore(
+        _ uid: UUID, details: [String: JSONValue], application: Application.ID
+    ) async throws -> CancelledDeletion? {
+        let binds: [Bind] = [
+            .application(application), .uuid(uid), .json(try JSONValue.object(details).jsonText()),
+        ]
+        guard var row = try await run(Self.restore, binds).first else { return nil }
         return CancelledDeletion(session: try row.next())
     }
 }

@@ -182,7 +182,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
             UPDATE webhook_deliveries
                SET event_id = CASE WHEN acknowledged_at IS NULL THEN event_id ELSE whole_day(event_id) END,
                    created_at = whole_day(created_at), acknowledged_at = whole_day(acknowledged_at),
-                   failed_at = whole_day(failed_at), due_at = whole_day(due_at)
+                   failed_at = whole_day(failed_at), due_at = whole_day(due_at), requeued_at = NULL
              WHERE application_id = $1 AND uid = $3 AND (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
         ), revoked AS (
             UPDATE token_revocations

@@ -13,6 +13,7 @@ extension SQLStore: PersonalDataStore {
             let subjects = try await identities(of: uid, application: application)
                 .map { sealing.mark(of: $0.providerUid, at: $0.provider) }
             binds.append(.bytesArray(try await marks(of: uid, application: application) + subjects))
+        case .adminNotes: return try await personalNotes(binds, application: application)
         default: break
         }
         return try await run(section.statement, binds).decoded { row in
@@ -59,6 +60,8 @@ extension PersonalDataSection {
         case .handoffs: Self.handoffs
         case .instances: Self.instances
         case .pins: Self.pins
+        case .adminGrants: SQLStore.personalGrants
+        case .adminNotes: SQLStore.personalNotes
         }
     }
 }

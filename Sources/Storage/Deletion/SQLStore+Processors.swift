@@ -5,7 +5,7 @@ internal import Postgres
 /// Reads the status of each processor, which is a webhook or a provider that an erasure waits for.
 extension SQLStore {
     /// Includes providers whose tokens are still stored: they are notified once the erasure has begun.
-    private static let selectProcessors = Statement(
+    static let selectProcessors = Statement(
         .read,
         """
         WITH erasure AS (
@@ -42,15 +42,8 @@ extension SQLStore {
         """)
 
     func processors(_ receipt: UUID, application: Application.ID) async throws -> [Processor] {
-        try await run(Self.selectProcessors, [.application(application), .uuid(receipt)]).decoded { row in
-            let name: String = try row.next()
-            let acknowledgedAt: Date? = try row.next()
-            let isUnreachable: Bool = try row.next()
-            return Processor(
-                name: name,
-                status: acknowledgedAt.map { .acknowledged(at: $0) } ?? (isUnreachable ? .unreachable : .pending),
-                isSettled: try row.next(), attempts: try row.next(), isUnderWay: try row.next())
-        }
+        try await run(Self.selectProcessors, [.application(application), .uuid(receipt)])
+            .decoded { try $0.nextProcessor() }
     }
 
     private static let selectWaited = Statement(
@@ -66,5 +59,18 @@ extension SQLStore {
         return ErasureState(
             hasBegun: try row.next(), waited: .seconds(try row.next(Double.self)),
             processors: try await processors(erasure.receipt, application: erasure.application))
+    }
+}
+
+extension Row {
+    /// The columns of `selectProcessors`.
+    mutating func nextProcessor() throws -> Processor {
+        let name: String = try next()
+        let acknowledgedAt: Date? = try next()
+        let isUnreachable: Bool = try next()
+        return Processor(
+            name: name,
+            status: acknowledgedAt.map { .acknowledged(at: $0) } ?? (isUnreachable ? .unreachable : .pending),
+            isSettled: try next(), attempts: try next(), isUnderWay: try next())
     }
 }

@@ -32,12 +32,13 @@ package struct OutboxTable: OutboxQueue {
                     LIMIT lane.places
                       FOR UPDATE SKIP LOCKED) d
         ), taken AS (
-            UPDATE outbox o SET due_at = now() + $4::interval, attempts = attempts + 1
+            UPDATE outbox o
+               SET due_at = now() + $4::interval, leased_until = now() + $4::interval, attempts = attempts + 1
               FROM due
              WHERE o.application_id = $1 AND o.id = due.id
-            RETURNING o.id, o.sealed, o.attempts - 1 AS attempts
+            RETURNING o.id, o.sealed, o.attempts - 1 AS attempts, o.requeued_at
         )
-        SELECT id, sealed, attempts FROM taken ORDER BY id
+        SELECT id, sealed, attempts, requeued_at FROM taken ORDER BY id
         """)
 
     package func take(_ places: [MessageChannel: Int], lease: Duration) async throws -> [TakenMessage] {
@@ -69,7 +70,8 @@ package struct OutboxTable: OutboxQueue {
             }
             messages.append(
                 TakenMessage(
-                    message: message, application: application, applicationName: name, attempts: try row.next()))
+                    message: message, application: application, applicationName: name, attempts: try row.next(),
+                    requeuedAt: try row.next()))
         }
         return messages
     }
@@ -77,7 +79,7 @@ package struct OutboxTable: OutboxQueue {
     private static let markSent = Statement(
         .write,
         """
-        UPDATE outbox SET sent_at = now(), sealed = NULL, recipient = NULL, failure = NULL
+        UPDATE outbox SET sent_at = now(), sealed = NULL, recipient = NULL, failure = NULL, leased_until = NULL
          WHERE application_id = $1 AND id = $2
         """)
 
@@ -91,7 +93,7 @@ package struct OutboxTable: OutboxQueue {
         .write,
         """
         UPDATE outbox
-           SET due_at = clock.now + coalesce($3, interval '0'), failure = $4,
+           SET due_at = clock.now + coalesce($3, interval '0'), failure = $4, leased_until = NULL,
                failed_at = CASE WHEN $3::interval IS NULL THEN clock.now END
           FROM (SELECT now() AS now) AS clock
          WHERE application_id = $1 AND id = $2

@@ -35,9 +35,10 @@ package struct WebhookDeliveriesTable: EventQueue {
                SET due_at = now() + $4::interval, leased_until = now() + $4::interval, attempts = attempts + 1
               FROM due
              WHERE w.application_id = $1 AND w.event_id = due.event_id AND w.webhook = due.webhook
-            RETURNING w.event_id, w.webhook, w.kind, w.uid, w.details, w.created_at, w.attempts - 1 AS attempts
+            RETURNING w.event_id, w.webhook, w.kind, w.uid, w.details, w.created_at, w.requeued_at,
+                      w.attempts - 1 AS attempts
         )
-        SELECT event_id, webhook, kind, uid, details::text, created_at, attempts FROM taken ORDER BY event_id
+        SELECT event_id, webhook, kind, uid, details::text, created_at, requeued_at, attempts FROM taken ORDER BY event_id
         """)
 
     package func take(_ places: [String: Int], lease: Duration) async throws -> [TakenDelivery] {
@@ -63,7 +64,7 @@ package struct WebhookDeliveriesTable: EventQueue {
                 event: try row.next(), webhook: try row.next(), application: application,
                 applicationName: name, kind: try row.next(), uid: try row.next(),
                 details: try JSONValue(jsonText: row.next()).object ?? [:], createdAt: try row.next(),
-                attempts: try row.next())
+                requeuedAt: try row.next(), attempts: try row.next())
         }
     }
 

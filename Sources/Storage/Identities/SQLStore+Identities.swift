@@ -185,12 +185,19 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         )
         INSERT INTO audit_events (application_id, event, account, details)
         SELECT $1, 'identity.unlinked', sha256(a.audit_key || uuid_send(a.uid)),
-               jsonb_build_object('provider', r.provider)
+               $4::jsonb || jsonb_build_object('provider', r.provider)
           FROM removed r JOIN accounts a ON a.application_id = $1 AND a.uid = r.uid
         """)
 
-    package func removeIdentity(_ identity: UUID, of uid: UUID, application: Application.ID) async throws {
-        try await write(Self.removeIdentity, [.application(application), .uuid(identity), .uuid(uid)])
+    package func removeIdentity(
+        _ identity: UUID, of uid: UUID, details: [String: JSONValue], application: Application.ID
+    ) async throws {
+        try await write(
+            Self.removeIdentity,
+            [
+                .application(application), .uuid(identity), .uuid(uid),
+                .json(try JSONValue.object(details).jsonText()),
+            ])
     }
 }
 

@@ -32,7 +32,7 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
              WHERE application_id = $1 AND session_id = ANY (ARRAY(SELECT id FROM own))
             UNION
             SELECT kind, hash FROM proofs
-             WHERE application_id = $1 AND uid = $2 AND kind IN ('merge', 'second-proof', 'restore', 'review')
+             WHERE application_id = $1 AND uid = $2 AND kind IN ('merge', 'second-proof', 'restore', 'review', 'recovery')
             UNION
             SELECT kind, hash FROM proofs
              WHERE application_id = $1 AND kind = 'address-change' AND identity_id = ANY (ARRAY(
@@ -79,14 +79,14 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
         """)
 
     package func quarantine(
-        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject, provider: String,
+        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?, provider: String,
         application: Application.ID
     ) async throws {
         try await write(
             Self.quarantine,
             [
-                .application(application), .uuid(uid), .text(provider), .text(subject.providerUid),
-                .text(subject.address.value), .interval(time),
+                .application(application), .uuid(uid), .text(provider), .text(subject?.providerUid ?? ""),
+                .text(subject?.address.value ?? ""), .interval(time),
             ])
     }
 

@@ -1,6 +1,7 @@
 package import Accounts
 internal import Foundation
 package import Postgres
+internal import ProviderKit
 
 /// Stores the signing keys of access tokens, ID tokens and erasure certificates, in one table each.
 package struct SigningKeysTable: SigningKeyStore {
@@ -97,6 +98,57 @@ package struct SigningKeysTable: SigningKeyStore {
         SELECT pg_notify('gatehouse', 'keys') FROM installed
         """)
 
+    private static let record = Statement(
+        .write, "INSERT INTO audit_events (application_id, event, details) VALUES ($1, $2, $3)")
+
+    private static let unpublish = Statement(
+        .write,
+        """
+        WITH unpublished AS (
+            UPDATE signing_keys SET published_until = now()
+             WHERE application_id = $1 AND kid = $2 AND retired_at IS NOT NULL AND published_until > now()
+            RETURNING kid
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, details)
+            SELECT $1, $3, $4::jsonb FROM unpublished
+            RETURNING event
+        )
+        SELECT pg_notify('gatehouse', 'keys') FROM audited
+        """)
+
+    private static let unpublishIdentityKey = Statement(
+        .write,
+        """
+        WITH unpublished AS (
+            UPDATE identity_keys SET published_until = now()
+             WHERE application_id = $1 AND kid = $2 AND retired_at IS NOT NULL AND published_until > now()
+            RETURNING kid
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, details)
+            SELECT $1, $3, $4::jsonb FROM unpublished
+            RETURNING event
+        )
+        SELECT pg_notify('gatehouse', 'keys') FROM audited
+        """)
+
+    /// The keys of certificates of erasure stay published, so that certificates can always be verified.
+    package func unpublishSigningKey(
+        _ kid: String, for purpose: SigningPurpose, recording event: AuditEntry, application: Application.ID
+    ) async throws {
+        let statement: Statement
+        switch purpose {
+        case .accessTokens: statement = Self.unpublish
+        case .identityTokens: statement = Self.unpublishIdentityKey
+        case .erasures: return
+        }
+        _ = try await database.run(
+            statement,
+            [
+                .application(application), .text(kid), .text(event.event.rawValue),
+                .json(try JSONValue.object(event.details).jsonText()),
+            ])
+    }
+
     private static func insertion(for purpose: SigningPurpose) -> Statement {
         switch purpose {
         case .accessTokens: insert
@@ -106,7 +158,8 @@ package struct SigningKeysTable: SigningKeyStore {
     }
 
     package func installSigningKey(
-        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Application.ID
+        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, recording event: AuditEntry?,
+        application: Application.ID
     ) async throws {
         do {
             try await translatingErrors {
@@ -128,6 +181,14 @@ package struct SigningKeysTable: SigningKeyStore {
                             .application(application), .text(key.kid), .text(key.algorithm.rawValue),
                             .int4(Int32(clamping: key.bits)), .bytes(key.sealedPrivateKey),
                         ])
+                    if let event {
+                        _ = try await transaction.execute(
+                            Self.record,
+                            [
+                                .application(application), .text(event.event.rawValue),
+                                .json(try JSONValue.object(event.details).jsonText()),
+                            ])
+                    }
                 }
             }
         } catch is StoreConflict {

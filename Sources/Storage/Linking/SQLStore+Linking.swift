@@ -116,14 +116,15 @@ extension SQLStore: LinkingStateStore {
              ORDER BY kind, address
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
-            SELECT $1, 'identity.linked', sha256(audit_key || uuid_send(uid)), jsonb_build_object('provider', $4)
+            SELECT $1, 'identity.linked', sha256(audit_key || uuid_send(uid)),
+                   jsonb_build_object('provider', $4) || $15::jsonb
               FROM account
         )
         SELECT id FROM identity
         """)
 
     package func add(
-        _ identity: NewIdentity, provenBy session: NewSession, to uid: UUID
+        _ identity: NewIdentity, provenBy session: NewSession, recording record: EvidenceRecord, to uid: UUID
     ) async throws -> KnownIdentity {
         let added = KnownIdentity(id: .v7(), uid: uid, status: .live)
         let shown = session.evidence.shown(verified: identity.showing)
@@ -135,7 +136,10 @@ extension SQLStore: LinkingStateStore {
                 .text(shown.phone?.value), .text(session.evidence.displayName),
                 .json(try JSONValue.object(session.evidence.profile).jsonText()),
             ] + identity.claiming.binds
-                + [.bool(shown.phoneVerified), .int(session.application.policy.maximumIdentities)])
+                + [
+                    .bool(shown.phoneVerified), .int(session.application.policy.maximumIdentities),
+                    .json(try JSONValue.object(record.details).jsonText()),
+                ])
         count(.links, label: session.provider, in: session.application.id)
         return added
     }

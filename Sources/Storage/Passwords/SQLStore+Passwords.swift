@@ -184,27 +184,6 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
             Self.rehash, [.application(application), .uuid(identity), .text(hash.phc), .text(renewed.phc)])
         guard rows.affected == 1 else { throw StoreConflict() }
     }
-
-    private static let requireChange = Statement(
-        .write,
-        """
-        WITH changed AS (
-            UPDATE passwords SET must_change = true
-             WHERE application_id = $1
-               AND identity_id IN (SELECT id FROM identities WHERE application_id = $1 AND uid = $2)
-            RETURNING identity_id
-        ), audited AS (
-            INSERT INTO audit_events (application_id, event, account)
-            SELECT $1, 'password.change-required', sha256(audit_key || uuid_send(uid))
-              FROM accounts
-             WHERE application_id = $1 AND uid = $2 AND EXISTS (SELECT 1 FROM changed)
-        )
-        SELECT 1 FROM changed
-        """)
-
-    package func requirePasswordChange(uid: UUID, application: Application.ID) async throws -> Bool {
-        try await run(Self.requireChange, [.application(application), .uuid(uid)]).count > 0
-    }
 }
 
 extension Row {

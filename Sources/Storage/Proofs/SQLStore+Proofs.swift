@@ -9,8 +9,8 @@ extension SQLStore: ProofStore {
         """
         INSERT INTO proofs
                (application_id, kind, hash, provider, provider_uid, address, uid, registration_id, methods, expires_at,
-                session_id, password_hash)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::interval, $11, $12)
+                session_id, password_hash, address_kind, invitation)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::interval, $11, $12, $13, $14)
         """)
 
     package func issue(_ new: NewProof, application: Application.ID) async throws {
@@ -21,13 +21,14 @@ extension SQLStore: ProofStore {
                 .application(application), .text(new.kind.rawValue), .bytes(new.token.hash), .text(proof.provider),
                 .text(proof.providerUid), .text(proof.address?.value), .uuid(proof.uid), .uuid(proof.registration),
                 .texts(proof.methods), .interval(new.lifetime), .uuid(new.session), .text(proof.password?.phc),
+                .text((proof.address?.kind ?? .email).rawValue), .json(try proof.invitation?.json.jsonText()),
             ])
     }
 
     private static let peek = Statement(
         .read,
         """
-        SELECT provider, provider_uid, address, uid, registration_id, methods, password_hash
+        SELECT provider, provider_uid, address_kind, address, uid, registration_id, methods, password_hash, invitation::text
           FROM proofs
          WHERE application_id = $1 AND kind = $2 AND hash = $3 AND expires_at > now()
         """)
@@ -57,7 +58,9 @@ extension SQLStore: ProofStore {
              WHERE p.application_id = $1 AND p.kind = $2 AND p.hash = held.hash
             RETURNING p.*
         )
-        SELECT provider, provider_uid, address, uid, registration_id, methods, password_hash FROM used WHERE hash = $3
+        SELECT provider, provider_uid, address_kind, address, uid, registration_id, methods, password_hash,
+               invitation::text
+          FROM used WHERE hash = $3
         """)
 
     package func consume(_ kind: ProofKind, hash: [UInt8], application: Application.ID) async throws -> Proof? {
@@ -89,7 +92,7 @@ extension SQLStore: MergeTicketStore {
     private static let lockTicket = Statement(
         .write, earlierSessions,
         """
-        SELECT provider, provider_uid, address, uid, registration_id, methods, password_hash
+        SELECT provider, provider_uid, address_kind, address, uid, registration_id, methods, password_hash, invitation::text
           FROM proofs
          WHERE application_id = $1 AND kind = 'merge' AND hash = $3 AND expires_at > now()
            AND (session_id IS NULL OR session_id = $2 OR session_id IN (SELECT id FROM earlier))
@@ -154,9 +157,26 @@ extension Row {
     fileprivate func proof() throws -> Proof {
         var row = self
         return Proof(
-            provider: try row.next(), providerUid: try row.next(),
-            address: try row.next(String?.self).flatMap { EmailAddress($0) }, uid: try row.next(),
+            provider: try row.next(), providerUid: try row.next(), address: try row.nextAddress(), uid: try row.next(),
             registration: try row.next(), methods: try row.next(),
-            password: try row.next(String?.self).map(PasswordHash.init(phc:)))
+            password: try row.next(String?.self).map(PasswordHash.init(phc:)),
+            invitation: try row.next(String?.self).map { Invitation(json: try JSONValue(jsonText: $0)) })
+    }
+}
+
+extension Invitation {
+    fileprivate var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "roles": .array(access.roles.map { .string($0) }), "claims": .object(access.claims),
+        ]
+        members["displayName"] = displayName.map { .string($0) }
+        return .object(members)
+    }
+
+    fileprivate init(json: JSONValue) {
+        self.init(
+            displayName: json["displayName"].string,
+            access: AccountAccess(
+                roles: json["roles"].array?.compactMap(\.string) ?? [], claims: json["claims"].object ?? [:]))
     }
 }

@@ -76,7 +76,7 @@ package final class RevocationList: Revocations {
                 self?.note(revocation)
             case .revived(let application, let session):
                 self?.forget(session, application: application)
-            case .handoff, .outbox, .keys:
+            case .handoff, .outbox, .keys, .switches, .limits:
                 break
             }
         }

@@ -152,7 +152,7 @@ extension SQLStore: SessionEndStore {
     /// While the statement waits for a lock, another session may be opened that ends with one of these. The statement
     /// does not see that session, so further ones look for it; by then, none can be opened any more. One statement is
     /// enough in a transaction that ends several sessions, because it has locked the account first.
-    private func end(
+    func end(
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
     ) async throws -> Int {
         let first = binds(selection, of: uid, because: reason, application: application)

@@ -1,11 +1,12 @@
 package import Accounts
 import Foundation
+import ProviderKit
 import Synchronization
 
 /// The signing keys of all applications, cached in memory.
 ///
 /// Readers get an immutable `KeySet`; unknown `kid`s cause at most one load a second, which all callers share.
-package final class KeyRing: Sendable {
+package final class KeyRing: SigningKeyChanges {
     /// The minimum time between loads for unknown `kid`s.
     static let coolDown: TimeInterval = 1
     /// How long a retired key stays published beyond its tokens: replicas may sign with it until `reloadAll`.
@@ -49,16 +50,31 @@ package final class KeyRing: Sendable {
     ///
     /// `overlap` is how long the old key stays published; the default is until its last token has expired. Use zero for
     /// a stolen key: replicas refuse its tokens once they have reloaded the keys.
-    package func rotate(_ application: Application, overlap: Duration? = nil) async throws {
+    package func rotate(
+        _ application: Application, overlap: Duration? = nil, recording event: AuditEntry? = nil
+    ) async throws {
         let keys = try await load(application.id)
-        try await replace(keys.signing?.kid, for: .accessTokens, in: application, overlap: overlap)
+        try await replace(
+            keys.signing?.kid, for: .accessTokens, in: application, overlap: overlap, recording: event)
         guard let identifying = keys.identifying else { return }
         try await replace(identifying.kid, for: .identityTokens, in: application, overlap: overlap)
     }
 
+    package func retire(
+        _ kid: String, for purpose: SigningPurpose, of application: Application, recording event: AuditEntry
+    ) async throws {
+        if let signing = try await load(application.id).signing(purpose), signing.kid.hasSameBytes(as: kid) {
+            try await replace(kid, for: purpose, in: application, overlap: .zero, recording: event)
+        }
+        // Another call may have replaced the key first, with an overlap.
+        try await store.unpublishSigningKey(kid, for: purpose, recording: event, application: application.id)
+        try await reload(application.id)
+    }
+
     /// Replaces the expected key by a new one; if another replica has replaced it first, that replica's key is used.
     private func replace(
-        _ expected: String?, for purpose: SigningPurpose, in application: Application, overlap: Duration?
+        _ expected: String?, for purpose: SigningPurpose, in application: Application, overlap: Duration?,
+        recording event: AuditEntry? = nil
     ) async throws {
         let policy = application.policy.tokens
         let key = try await SigningKey.generate(policy.algorithm, bits: policy.rsaBits)
@@ -66,7 +82,7 @@ package final class KeyRing: Sendable {
             stored(key, for: purpose, in: application.id), replacing: expected,
             overlap: overlap
                 ?? max(application.policy.longestAccessLifetime, JWTKind.identityLifetime) + Self.overlapMargin,
-            application: application.id)
+            recording: event, application: application.id)
         try await reload(application.id)
     }
 
@@ -76,7 +92,8 @@ package final class KeyRing: Sendable {
         if let key = try await keys(of: application).certifying { return key }
         let key = try await SigningKey.generate(.es256, bits: 0)
         try await store.installSigningKey(
-            stored(key, for: .erasures, in: application), replacing: nil, overlap: .zero, application: application)
+            stored(key, for: .erasures, in: application), replacing: nil, overlap: .zero, recording: nil,
+            application: application)
         guard let key = try await load(application).certifying else {
             throw TokensError.noSigningKey(application: application)
         }

@@ -50,7 +50,9 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
         try await run(application) { rows in rows.identity(provider, providerUid).flatMap { rows.known($0) } }
     }
 
-    func removeIdentity(_ identity: UUID, of uid: UUID, application: Application.ID) async throws {
+    func removeIdentity(
+        _ identity: UUID, of uid: UUID, details: [String: JSONValue], application: Application.ID
+    ) async throws {
         try await run(application) { rows in
             guard let removed = rows.identities[identity], removed.uid == uid else { return }
             rows.identities[identity] = nil
@@ -126,7 +128,7 @@ extension MemoryRows {
 extension MemoryStore: DeletionStore, ErasureStatusStore {
     func requestDeletion(
         of uid: UUID, by cause: DeletionCause, session: UUID?, receipt: UUID, gracePeriod: Duration,
-        application: Application.ID
+        details: [String: JSONValue], application: Application.ID
     ) async throws -> Date {
         try await run(application) { rows in
             guard let account = rows.accounts[uid], account.purgeAfter == nil else { throw StoreConflict() }
@@ -138,7 +140,9 @@ extension MemoryStore: DeletionStore, ErasureStatusStore {
         }
     }
 
-    func restore(_ uid: UUID, application: Application.ID) async throws -> CancelledDeletion? {
+    func restore(
+        _ uid: UUID, details: [String: JSONValue], application: Application.ID
+    ) async throws -> CancelledDeletion? {
         try await run(application) { rows in
             guard let purgeAfter = rows.accounts[uid]?.purgeAfter, purgeAfter > rows.now,
                 let receipt = rows.deletions.first(where: { $0.value.uid == uid && !$0.value.isRestored })?.key
@@ -192,7 +196,7 @@ extension MemoryStore: PasswordStore, PasswordResetStore, PasswordAttemptStore {
     }
 
     func quarantine(
-        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject, provider: String,
+        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?, provider: String,
         application: Application.ID
     ) async throws {}
 

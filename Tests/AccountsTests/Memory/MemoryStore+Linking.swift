@@ -70,7 +70,9 @@ extension MemoryStore: LinkingStateStore, SessionOpeningStore, LinkingStore, Gue
         try await openSession(session, identity: identity, password: password)
     }
 
-    func createAccount(opening session: NewSession, with identity: NewIdentity) async throws -> OpenedSession {
+    func createAccount(
+        opening session: NewSession, with identity: NewIdentity, recording record: EvidenceRecord
+    ) async throws -> OpenedSession {
         try await run(session.application.id) { rows in
             let uid = UUID.v7()
             rows.accounts[uid] = MemoryRows.Account(displayName: session.evidence.displayName, createdAt: rows.now)
@@ -82,7 +84,9 @@ extension MemoryStore: LinkingStateStore, SessionOpeningStore, LinkingStore, Gue
         }
     }
 
-    func add(_ identity: NewIdentity, provenBy session: NewSession, to uid: UUID) async throws -> KnownIdentity {
+    func add(
+        _ identity: NewIdentity, provenBy session: NewSession, recording record: EvidenceRecord, to uid: UUID
+    ) async throws -> KnownIdentity {
         try await run(session.application.id) { rows in
             let count = rows.identities(of: uid).count { !$0.isGuest }
             guard rows.status(of: uid) == .live, count < session.application.policy.maximumIdentities else {

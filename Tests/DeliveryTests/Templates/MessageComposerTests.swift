@@ -56,8 +56,10 @@ struct MessageComposerTests {
     }
 
     @Test(
-        arguments: [MessageTopic.confirmRegistration, .resetPassword, .confirmLink, .signInCode, .passwordReset],
-        ["en", "fr", "de", "es"])
+        arguments: [
+            MessageTopic.confirmRegistration, .resetPassword, .confirmLink, .signInCode, .passwordReset, .invitation,
+            .recovery,
+        ], ["en", "fr", "de", "es"])
     func theLinkStandsAloneOnItsLine(topic: MessageTopic, language: String) throws {
         let message = try Samples.message(topic, link: Self.link, locale: language)
         let content = try composer.compose(message, application: "demo")

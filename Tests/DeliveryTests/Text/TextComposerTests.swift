@@ -45,8 +45,10 @@ struct TextComposerTests {
     @Test(
         arguments: [
             MessageTopic.addressChanged, .identityLinked, .accessGiven, .qrSignIn, .deviceConnected, .appRebound,
-            .newDevice,
+            .newDevice, .signInEnding,
             .identityRemoved, .accountsMerged, .mergeUndone, .accountDeleted, .accountRestored, .passwordChanged,
+            .recoveryShown,
+            .accountExported,
         ], ["en", "fr", "de", "es"])
     func aNoticeIsOneMessageWithoutADigit(topic: MessageTopic, language: String) throws {
         for application in [String(repeating: "x", count: 60), "Route 66"] {
@@ -55,6 +57,19 @@ struct TextComposerTests {
             let text = try composer.text(message, application: application)
             #expect(text.allSatisfy { Self.alphabet.contains($0) && !$0.isNumber }, "\(text)")
             #expect(text.count <= 160 && text.hasSuffix(".") && !text.contains("\n"), "\(text)")
+        }
+    }
+
+    @Test(arguments: [MessageTopic.invitation, .recovery], ["en", "fr", "de", "es"])
+    func aLinkEndsItsMessage(topic: MessageTopic, language: String) throws {
+        let link = "https://demo.example/invitation?token=abc_-DEF123"
+        for application in ["Demo", "Route 66"] {
+            let message = Message(topic, to: .phone(try Samples.number()), link: link, until: Date(), locale: language)
+            let text = try composer.text(message, application: application)
+            #expect(text.hasSuffix(" \(link)") && !text.contains("\n") && !text.contains("{{"), "\(text)")
+            let words = text.dropLast(link.count)
+            #expect(words.allSatisfy { Self.alphabet.contains($0) && !$0.isNumber } && words.count <= 80, "\(text)")
+            #expect(words.contains(application) == (application == "Demo"))
         }
     }
 

@@ -75,6 +75,7 @@ struct PgbenchLinking: Sendable {
                 1: application, 2: owner, 3: newIdentity, 4: "'loopback'::text", 5: "('person ' || :person)",
                 6: "NULL::text", 7: "false", 8: "NULL::text", 9: "NULL::text", 10: "'{}'::jsonb",
                 11: "ARRAY[]::text[]", 12: "ARRAY[]::text[]", 13: "false", 14: "1000::int8",
+                15: #"'{"rule":"link.asked","addresses":[]}'::jsonb"#,
             ]),
         notice("identityLinked"), session(by: newIdentity),
     ]
@@ -86,7 +87,7 @@ struct PgbenchLinking: Sendable {
             SQLStore.revokeTokens.text, with: [1: application, 2: Owners.identity("1", of: ":owner")]),
         Pgbench.statement(
             SQLStore.removeIdentity.text,
-            with: [1: application, 2: Owners.identity("1", of: ":owner"), 3: owner]),
+            with: [1: application, 2: Owners.identity("1", of: ":owner"), 3: owner, 4: "'{}'::jsonb"]),
     ]
 
     private static let merge: [String] = {

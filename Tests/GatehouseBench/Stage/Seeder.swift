@@ -78,7 +78,9 @@ extension Seeder {
         let evidence = VerifiedIdentity(
             providerUid: address.value, addresses: [claim], displayName: "Person \(number)", methods: ["pwd"])
         let session = tokens.newSession(by: evidence, of: Self.provider, from: Self.client, in: application)
-        let opened = try await store.createAccount(opening: session, with: NewIdentity(claiming: [.email(address)]))
+        let opened = try await store.createAccount(
+            opening: session, with: NewIdentity(claiming: [.email(address)]),
+            recording: EvidenceRecord(.addressProven, of: evidence))
         let uid = opened.user.uid
         try await store.setPassword(passwordHash, of: opened.identityID, replacing: nil, application: application.id)
         let signedIn = try await tokens.signedIn(opened, secret: session.secret, in: application)

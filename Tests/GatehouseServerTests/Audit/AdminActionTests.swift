@@ -21,20 +21,33 @@ struct AdminActionTests {
 
         var testDescription: String { command.joined(separator: " ") }
 
+        /// Every event of an act names the host of the command.
+        private static let host: JSONValue = ["cli": .string(ProcessInfo.processInfo.hostName)]
+
         static let all = [
-            Action(command: ["account", "disable", "UID"], event: "account.disabled"),
-            Action(command: ["account", "enable", "UID"], event: "account.enabled"),
-            Action(command: ["account", "require-password-change", "UID"], event: "password.change-required"),
+            Action(command: ["account", "disable", "UID"], event: "account.disabled", details: ["actor": host]),
+            Action(
+                command: ["account", "enable", "UID"], event: "account.enabled", details: ["actor": host],
+                before: [["account", "disable", "UID"]]),
+            Action(
+                command: ["account", "require-password-change", "UID"], event: "password.change-required",
+                details: ["actor": host]),
             Action(
                 command: ["account", "access", "UID", "--roles", "editor", "--end-sessions"],
                 event: "account.access-changed",
-                details: ["actor": ["cli": .string(ProcessInfo.processInfo.hostName)], "changed": ["roles"]]),
-            Action(command: ["account", "delete", "UID"], event: "account.deleted", details: ["by": "admin"]),
-            Action(command: ["account", "export", "UID"], event: "account.exported", details: ["by": "admin"]),
-            Action(command: ["keys", "rotate"], event: "keys.rotated", isOfAccount: false),
-            Action(command: ["purge"], event: "purge.run", details: ["now": false], isOfAccount: false),
+                details: ["actor": host, "changed": ["roles"]]),
             Action(
-                command: ["purge", "--now", "UID"], event: "purge.run", details: ["now": true],
+                command: ["account", "delete", "UID"], event: "account.deleted",
+                details: ["actor": host, "by": "admin"]),
+            Action(
+                command: ["account", "export", "UID"], event: "account.exported",
+                details: ["actor": host, "by": "admin"]),
+            Action(command: ["keys", "rotate"], event: "keys.rotated", isOfAccount: false),
+            Action(
+                command: ["purge"], event: "purge.run", details: ["actor": host, "now": false], isOfAccount: false),
+            Action(
+                command: ["purge", "--now", "UID"], event: "purge.run",
+                details: ["actor": host, "now": true],
                 before: [["account", "delete", "UID"]]),
         ]
         /// Commands that cause no event, because they change nothing and reveal nothing about a person's activities.

@@ -108,7 +108,7 @@ struct AuditedDecisionTests {
             try await server.setDisabled(false, scripted)
             for uid in [person.uid, scripted.uid] {
                 let id = try #require(UUID(uuidString: uid))
-                _ = try await server.acts.delete(id, in: server.application())
+                _ = try await server.acts.delete(id, by: TestServer.operations, in: server.application())
             }
             let deleted = try await server.audited {
                 _ = try await client.login(person.email)
@@ -264,18 +264,26 @@ struct AuditedDecisionTests {
             let all = try await server.audited {
                 try await server.setDisabled(true, person)
                 try await server.setDisabled(false, person)
-                #expect(try await server.acts.requirePasswordChange(uid: uid, in: application))
-                _ = try await server.acts.delete(uid, in: application)
+                // The second call finds everything as it is.
+                for _ in 1...2 {
+                    let hasPassword = try await server.acts.requirePasswordChange(
+                        uid: uid, by: TestServer.operations, in: application)
+                    #expect(hasPassword)
+                }
+                for _ in 1...2 { _ = try await server.acts.delete(uid, by: TestServer.operations, in: application) }
             }
             #expect(
                 all.map(\.event).filter { $0 != "session.ended" } == [
                     "account.disabled", "account.enabled", "password.change-required", "account.deleted",
                 ])
             #expect(all.allSatisfy { $0.account == pseudonym })
+            let acts = all.filter { $0.event != "session.ended" }
+            #expect(acts.allSatisfy { $0.details["actor"] == ["cli": "gate.example"] })
             let guest = try await client.guest()
             let none = try await server.audited {
                 let id = try #require(UUID(uuidString: guest.uid))
-                let hasPassword = try await server.acts.requirePasswordChange(uid: id, in: application)
+                let hasPassword = try await server.acts.requirePasswordChange(
+                    uid: id, by: TestServer.operations, in: application)
                 #expect(!hasPassword)
             }
             #expect(none == [])

@@ -108,16 +108,38 @@ struct ClientExampleTests {
             #expect(try await visit("grace") == ada, "the session links")
             try await browser.wait(until: "heard.length === 2")
             #expect(try await browser.evaluate("heard.every(uid => uid === heard[0])") == true)
-            let names = "ref.token().then(() => ref.removeAccount()).then(() => 'deleted', error => error.code)"
-            try await server.letPass(.seconds(3600))
-            try await browser.open(app.url + "/webcom.html?old")
-            try await browser.wait(until: "window.Webcom && location.search === '?old'")
-            _ = try await browser.evaluate("window.ref = new Webcom('demo'), true")
-            #expect(try await browser.evaluate(names) == "TOKEN_TOO_OLD")
-            // This provider does not say when the person signed in there, so that only a sign-in remains.
+            let removal = "ref.token().then(() => ref.removeAccount()).then(() => 'deleted', error => error.code)"
+            func removesTooLate(on page: String) async throws -> Bool {
+                try await server.letPass(.seconds(3600))
+                try await browser.open(app.url + "/webcom.html?\(page)")
+                try await browser.wait(until: "window.Webcom && location.search === '?\(page)'")
+                _ = try await browser.evaluate("window.ref = new Webcom('demo'), true")
+                return try await browser.evaluate(removal) == "TOKEN_TOO_OLD"
+            }
+            func proofs() -> Int {
+                browser.traffic.requests.count { $0.url.hasSuffix("/auth/reauthenticate") }
+            }
+            #expect(try await removesTooLate(on: "old"))
+            #expect(proofs() == 0)
+            // At an OAuth 2.0 service, the begin of the visit counts as the time of the sign-in there.
+            #expect(try await visit("grace") == ada)
+            #expect(proofs() > 0)
+
+            #expect(try await removesTooLate(on: "older"))
+            // The server's answer for a provider that has to state the time and does not: only a sign-in remains.
+            let timeless = """
+                (() => {
+                    const send = window.fetch;
+                    const refusal = JSON.stringify({ error: { code: 'INVALID_TOKEN', message: 'No time' } });
+                    const init = { status: 401, headers: { 'Content-Type': 'application/json' } };
+                    window.fetch = async (url, call) => String(url).endsWith('/auth/reauthenticate')
+                        ? new Response(refusal, init) : send(url, call);
+                })()
+                """
+            _ = try await browser.evaluate(timeless)
             #expect(try await visit("grace") == "INVALID_TOKEN")
             #expect(try await visit("grace") == ada)
-            #expect(try await browser.evaluate(names) == "deleted")
+            #expect(try await browser.evaluate(removal) == "deleted")
             try await browser.wait(until: "heard.at(-1) === null")
         }
     }

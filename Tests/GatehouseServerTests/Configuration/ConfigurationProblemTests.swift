@@ -316,7 +316,7 @@ struct ConfigurationProblemTests {
                 "gatehouse.yaml:6: applications.more.hosts[0]: the application demo already lists this host",
                 "gatehouse.yaml:7: secrets.masterKey: expected 32 bytes in base64, or file:PATH",
                 "gatehouse.yaml:8: colour: unknown key, expected one of server, database, secrets, network, passwords, "
-                    + "rateLimits, delivery, webhooks, defaultApplication, deletion, anonymous, applications",
+                    + "rateLimits, delivery, webhooks, admin, defaultApplication, deletion, anonymous, applications",
             ])
     }
 }

@@ -55,6 +55,7 @@ struct DiscoveryTests {
             let documented = [
                 "/auth/providers", "/auth/anonymous", "/auth/register", "/auth/verify-email", "/auth/login",
                 "/auth/forgot-password", "/auth/reset-password", "/auth/change-password", "/auth/refresh",
+                "/auth/invitation", "/auth/recover",
                 "/auth/logout", "/auth/check",
                 "/auth/me", "/auth/sessions", "/auth/sessions/{id}", "/auth/account", "/auth/account/restore",
                 "/erasures/{receipt}",
@@ -64,7 +65,7 @@ struct DiscoveryTests {
                 Set(paths.keys).isSuperset(of: ["/health/live", "/health/ready", "/metrics", "/.well-known/jwks.json"]))
             let pages = [
                 "/signin", "/signup", "/signin/{request}", "/account", "/account/{section}", "/verify-email",
-                "/reset-password", "/review",
+                "/reset-password", "/review", "/invitation", "/recover",
             ]
             #expect(Set(paths.keys).isSuperset(of: pages))
             for path in pages where !["/signin", "/signup"].contains(path) {

@@ -11,12 +11,13 @@ import Testing
 struct OneTimeSecretTests {
     private enum Kind: String, CaseIterable {
         case registration, signInLink, passwordReset, restore, redirectCode, refresh, access, mailedCode, mailChallenge
-        case textedCode, textChallenge
+        case textedCode, textChallenge, invitation, recovery
     }
 
     /// An endpoint that accepts secrets, and the kinds that it accepts.
     private enum Place: String, CaseIterable {
         case verifyEmail, resetPassword, restore, token, refresh, mailChallenge, textChallenge, bearer
+        case invitation, recovery
 
         var own: Set<Kind> {
             switch self {
@@ -28,6 +29,8 @@ struct OneTimeSecretTests {
             case .mailChallenge: [.mailChallenge]
             case .textChallenge: [.textChallenge]
             case .bearer: [.access]
+            case .invitation: [.invitation]
+            case .recovery: [.recovery]
             }
         }
     }
@@ -52,6 +55,8 @@ struct OneTimeSecretTests {
             case .mailChallenge: return try await answer("email", secret, secrets[.mailedCode])
             case .textChallenge: return try await answer("phone", secret, secrets[.textedCode])
             case .bearer: return try await client.get("/auth/me", bearer: secret)
+            case .invitation: return try await client.accept(secret)
+            case .recovery: return try await client.recover(secret, ["newPassword": .string(APIClient.thirdPassword)])
             }
         }
 
@@ -65,7 +70,7 @@ struct OneTimeSecretTests {
     private func with(_ body: @Sendable @escaping (World) async throws -> Void) async throws {
         try await TestServer.with(
             application: RedirectFlowTests.application,
-            providers: "scripted: {}\nphone: { allowedCountries: [FR] }"
+            providers: "scripted: {}\nphone: { allowedCountries: [FR] }", admin: "{ application: demo }"
         ) { server in
             let client = APIClient(server)
             let web = RedirectClient(api: client)
@@ -93,6 +98,10 @@ struct OneTimeSecretTests {
             let guest = try await client.guest()
             secrets[.refresh] = guest.refreshToken
             secrets[.access] = guest.accessToken
+            let key = try await server.serviceKey()
+            secrets[.invitation] = try await client.invitation(to: APIClient.newAddress(), by: key, at: server)
+            let owner = try await client.register(at: server)
+            secrets[.recovery] = try await client.recovery(of: owner, by: key, at: server)
             try #require(Set(secrets.keys) == Set(Kind.allCases), "\(secrets.keys)")
             try await body(
                 World(server: server, client: client, web: web, secrets: secrets, principal: try await client.guest()))
@@ -139,7 +148,8 @@ struct OneTimeSecretTests {
             for (kind, place, status) in [
                 (Kind.access, Place.bearer, 200), (.registration, .verifyEmail, 200),
                 (.passwordReset, .resetPassword, 204), (.restore, .restore, 200), (.redirectCode, .token, 200),
-                (.refresh, .refresh, 200), (.signInLink, .verifyEmail, 200),
+                (.refresh, .refresh, 200), (.signInLink, .verifyEmail, 200), (.invitation, .invitation, 200),
+                (.recovery, .recovery, 200),
             ] {
                 let answer = try await world.present(try #require(secrets[kind]), at: place)
                 #expect(answer.status == status, "\(kind): \(answer.status) \(answer.text)")

@@ -88,7 +88,9 @@ struct PasswordLoginTests {
             let person = try await client.register(at: server)
             #expect(try await client.login(person.email).json.keys.contains("shouldChangePassword") == false)
             let uid = try #require(UUID(uuidString: person.uid))
-            #expect(try await server.acts.requirePasswordChange(uid: uid, in: server.application()))
+            let hasPassword = try await server.acts.requirePasswordChange(
+                uid: uid, by: TestServer.operations, in: server.application())
+            #expect(hasPassword)
             let login = try await client.login(person.email)
             #expect(login["shouldChangePassword"] == true)
             let bearer = try #require(login["accessToken"].string)

@@ -4,6 +4,7 @@ import Postgres
 import ProviderKit
 import Storage
 import Testing
+import Tokens
 
 @testable import GatehouseServer
 
@@ -19,7 +20,7 @@ enum ExportedTables {
         "erasures": "erasures", "webhook_deliveries": "webhookDeliveries", "outbox": "messages",
         "audit_events": "auditEvents", "redirect_flows": "redirectFlows", "consents": "consents",
         "handoffs": "handoffs", "pins": "pins",
-        "clients": "instances",
+        "clients": "instances", "admin_grants": "adminGrants", "admin_notes": "adminNotes",
     ]
 
     static let leftOut = [
@@ -33,11 +34,16 @@ enum ExportedTables {
         "rate_limits": "counts under keyed pseudonyms of clients and targets, gone within hours",
         "statistics": "numbers by names of providers, rules and outcomes",
         "signing_keys": "the server's own keys",
+        "service_keys": "keys of programs",
         "erasure_keys": "the server's own keys",
         "identity_keys": "the server's own keys",
         "authorization_codes": "good for a minute; the session that one opened is in sessions",
         "authorization_requests": "sealed, of a browser that may have no session, gone within the hour",
         "ended_sessions": "sessions of accounts that are erased",
+        "provider_switches": "modes of providers, of no account",
+        "provider_plans": "modes of providers and counts, of no account",
+        "provider_modes": "modes of providers, of no account",
+        "switched_accounts": "a message to send, gone in seconds; it is then in messages",
     ]
 
     /// Columns of exported tables that the export leaves out, with the reason.
@@ -49,6 +55,7 @@ enum ExportedTables {
         "provider_tokens": ["sealed": "secrets"],
         "token_revocations": [
             "uid": owner, "sealed": "secrets", "id": work, "due_at": work, "leased_until": work,
+            "requeued_at": work,
             "is_of_erasure": "of an account that is gone",
         ],
         "sessions": [
@@ -67,6 +74,8 @@ enum ExportedTables {
             "session_id": "in sessions", "code_hash": "made of a secret", "network": "a keyed pseudonym",
             "identity_id": "in identities", "registration_id": "in registrations",
         ],
+        "admin_grants": ["uid": owner],
+        "admin_notes": ["uid": owner, "sealed": "as text", "actor": "an administrator is not named to the person"],
         "merges": [:], "pins": ["hash": "made of a secret"],
         "consents": ["uid": owner],
         "handoffs": [
@@ -97,7 +106,7 @@ enum ExportedTables {
         ],
         "outbox": [
             "uid": owner, "sealed": "one-time secrets", "recipient": "a mark under a key of the server's",
-            "due_at": work, "counted_at": work,
+            "due_at": work, "counted_at": work, "leased_until": work, "requeued_at": work,
         ],
         "audit_events": [
             "account": "the pseudonym", "batch": "its place in the chain", "session_id": "as session",
@@ -229,6 +238,15 @@ struct ExportSeed {
         try await run(
             "INSERT INTO pins (application_id, uid, hash) VALUES ($1, $2, $3)",
             .uuid(uid), .text(String(decoding: secret, as: UTF8.self)))
+        try await run(
+            "INSERT INTO admin_grants (application_id, uid, granted_on, role, identities) VALUES ($1, $2, $1, $3, ARRAY[$4])",
+            .uuid(uid), .text(marker("admin_grants")), .uuid(identity))
+        let note = UUID()
+        let sealed = try server.backend.sealer.seal(
+            Array(marker("admin_notes").utf8), at: .note(application: application, id: note))
+        try await run(
+            "INSERT INTO admin_notes (application_id, id, uid, sealed, actor) VALUES ($1, $3, $2, $4, '{\"key\":\"abcd\"}')",
+            .uuid(alias), .uuid(note), .bytes(sealed))
         try await run(
             "INSERT INTO audit_events (application_id, event, account) SELECT $1, $3, sha256(audit_key || uuid_send(uid)) FROM accounts WHERE uid = $2",
             .uuid(uid), .text(marker("audit_events")))

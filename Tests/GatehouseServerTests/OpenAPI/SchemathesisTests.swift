@@ -28,7 +28,7 @@ import Testing
     /// a schema cannot express.
     private static let settings = """
         [[operations]]
-        include-path-regex = "^(/api/v1/auth/oauth/.provider./callback|/(oauth|signin|account|pages|device|qr)(/.*)?|/(verify-email|reset-password|review))$"
+        include-path-regex = "^(/api/v1/auth/oauth/.provider./callback|/(oauth|signin|account|pages|device|qr)(/.*)?|/(verify-email|reset-password|review|invitation|recover))$"
 
         [operations.checks.positive_data_acceptance]
         expected-statuses = ["2xx", "3xx", "400", "401", "403", "404", "409", "429"]
@@ -49,7 +49,7 @@ import Testing
 
     /// Paths that read no bearer of a guest.
     private static let withoutBearer =
-        #"^/(oauth|\.well-known/o|signin|signup|account|pages|device|qr|verify-email|reset-password|review)"#
+        #"^/(oauth|\.well-known/o|signin|signup|account|pages|device|qr|verify-email|reset-password|review|invitation|recover)"#
 
     /// The same operations at other paths.
     private static let repeated = #"^/blitz/(oauth|\.well-known|profile|login)|/blitz$"#

@@ -138,7 +138,7 @@ import Testing
             #expect(export["account"]["uid"].string == person.uid)
             #expect(export["addresses"].array?.map { $0["address"].string } == [person.email])
             let last = try await server.audited().last
-            #expect(last?.details == ["by": "admin"])
+            #expect(last?.details == ["actor": ["cli": .string(ProcessInfo.processInfo.hostName)], "by": "admin"])
         }
     }
 

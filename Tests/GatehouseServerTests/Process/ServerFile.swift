@@ -88,8 +88,11 @@ struct LogLine: Decodable {
 
 extension GatehouseProcess {
     /// The line that `serve` logs when its port is open.
-    fileprivate var servedPort: Int? {
-        errorLines.lazy.compactMap { try? LogLine($0) }.first { $0.message == "serving" }?
+    fileprivate var servedPort: Int? { port(in: "serving") }
+
+    /// The port that a log line names, once it is written.
+    func port(in message: String) -> Int? {
+        errorLines.lazy.compactMap { try? LogLine($0) }.first { $0.message == message }?
             .metadata?["port"].flatMap(Int.init)
     }
 }

@@ -35,6 +35,9 @@ struct ApplicationScopeTests {
         Exception(
             file: "ApplicationsTable.swift",
             reason: "workers read which applications have something due, and then ask each of these"),
+        Exception(
+            file: "ProviderSwitchesTable.swift", tables: "provider_switches",
+            reason: "a replica follows the switches of all applications"),
         Exception(file: "BacklogTable.swift", reason: "gauges count waiting rows of all applications"),
         Exception(
             file: "RevocationList.swift", tables: "sessions", reason: "a replica that begins to listen learns of all"),

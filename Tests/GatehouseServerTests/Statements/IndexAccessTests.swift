@@ -45,6 +45,36 @@ import Testing
         }
     }
 
+    /// Their conditions are such that a page reads little more than what it has, whatever the size of the tables.
+    @Test func `lists and searches of administrators read by the indexes that are made for them`() async throws {
+        try await TestServer.with { server in
+            try await seed(server)
+            try await server.installPlanner()
+            let scoped = try await server.tablesOfApplications()
+            let files = ["AccountLists", "AccountSearch", "AccountReading"].map { "SQLStore+\($0).swift" }
+            let statements = try StorageStatement.all().filter { files.contains($0.file) }
+            var indexes: Set<String> = []
+            for statement in statements {
+                let plan = try await server.plan(of: statement.sql, sequentially: false)
+                for scan in plan.scans where scoped.contains(scan.table) {
+                    #expect(scan.type != "Seq Scan", "\(statement): \(scan)")
+                    indexes.insert(scan.index ?? "")
+                }
+                let planned = try await server.plan(of: statement.sql)
+                // A scalar subquery reads few rows, so that no part of the statement reads a whole table first.
+                for scan in planned.scans.dropFirst() where Self.filled.contains(scan.table) {
+                    #expect(scan.rows <= Self.few, "\(statement): \(scan)")
+                }
+            }
+            let expected: Set = [
+                "accounts_by_age", "accounts_disabled_by_age", "accounts_deleted_by_age", "accounts_absorbed_by_age",
+                "accounts_by_name", "identities_of_provider", "identities_of_guest_accounts", "identities_unproven",
+                "identities_unproven_phone",
+            ]
+            #expect(expected.isSubset(of: indexes), "\(expected.subtracting(indexes))")
+        }
+    }
+
     @Test func `one session is ended by its key, no matter how many sessions its account has`() async throws {
         try await TestServer.with { server in
             try await seed(server)

@@ -212,6 +212,12 @@ enum PageGallery {
         Sample(
             name: "reset-password-problem", step: .resetPassword,
             problem: .init(code: "TOO_WEAK_PASSWORD", reasons: ["tooGuessable", "tooShort"])),
+        Sample(name: "invitation", step: .invitation(name: longName)),
+        Sample(
+            name: "invitation-problem", step: .invitation(name: nil),
+            problem: .init(code: "TOO_WEAK_PASSWORD", reasons: ["tooShort"])),
+        Sample(name: "recover", step: .recover),
+        Sample(name: "recover-over", step: .recover, problem: .init(code: "INVALID_TOKEN")),
         Sample(
             name: "review",
             step: .review([

@@ -95,6 +95,6 @@ extension TestServer {
 
     func setDisabled(_ disabled: Bool, _ person: Person) async throws {
         let uid = try #require(UUID(uuidString: person.uid))
-        try await acts.setDisabled(disabled, uid: uid, in: application())
+        try await acts.setDisabled(disabled, uid: uid, by: Self.operations, in: application())
     }
 }

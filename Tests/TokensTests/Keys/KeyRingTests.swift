@@ -96,6 +96,29 @@ struct KeyRingTests {
         #expect(try await !ring.keys(of: application.id).publishes(old))
     }
 
+    @Test func `a key that signs is replaced when it is retired, and a retired one stays retired`() async throws {
+        let ring = installation.keyRing()
+        try await ring.prepare(application)
+        let old = try await kid(of: ring, application)
+        let event = AuditEntry(.keyRetired)
+        for _ in 0..<2 { try await ring.retire(old, for: .accessTokens, of: application, recording: event) }
+        #expect(try await !ring.keys(of: application.id).publishes(old))
+        #expect(try await kid(of: ring, application) != old)
+        #expect(installation.store.events.map(\.event) == [.keyRetired])
+    }
+
+    @Test func `a published key is retired without another rotation`() async throws {
+        let ring = installation.keyRing()
+        try await ring.prepare(application)
+        let old = try await kid(of: ring, application)
+        try await ring.rotate(application, recording: AuditEntry(.keysRotated))
+        let new = try await kid(of: ring, application)
+        try await ring.retire(old, for: .accessTokens, of: application, recording: AuditEntry(.keyRetired))
+        #expect(try await !ring.keys(of: application.id).publishes(old))
+        #expect(try await kid(of: ring, application) == new)
+        #expect(installation.store.events.map(\.event) == [.keysRotated, .keyRetired])
+    }
+
     @Test func twoRotationsAtOnceAreOne() async throws {
         let (one, other) = (installation.keyRing(), installation.keyRing())
         try await one.prepare(application)

@@ -13,6 +13,8 @@ final class MemoryStore: SigningKeyStore, RootKeyStore {
 
     private struct Tables {
         var rows: [Application.ID: [Row]] = [:]
+        /// The recorded audit events.
+        var events: [AuditEntry] = []
         var dataKey: [UInt8]?
         var reads = 0
         var isDown = false
@@ -35,6 +37,7 @@ final class MemoryStore: SigningKeyStore, RootKeyStore {
         self.time = time
     }
 
+    var events: [AuditEntry] { tables.withLock { $0.events } }
     var reads: Int { tables.withLock { $0.reads } }
     var wrapped: [UInt8]? { tables.withLock { $0.dataKey } }
 
@@ -81,18 +84,34 @@ final class MemoryStore: SigningKeyStore, RootKeyStore {
     }
 
     func installSigningKey(
-        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, application: Application.ID
+        _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, recording event: AuditEntry?,
+        application: Application.ID
     ) async throws {
         let now = time.now()
         tables.withLock { tables in
             var rows = tables.rows[application] ?? []
             guard rows.first(where: { $0.key.retiredAt == nil })?.key.kid == expected else { return }
+            if let event { tables.events.append(event) }
             for index in rows.indices where rows[index].key.retiredAt == nil {
                 rows[index].key.retiredAt = now
                 rows[index].publishedUntil = now.addingTimeInterval(Double(overlap.components.seconds))
             }
             rows.insert(Row(key: key), at: 0)
             tables.rows[application] = rows
+        }
+    }
+
+    func unpublishSigningKey(
+        _ kid: String, for purpose: SigningPurpose, recording event: AuditEntry, application: Application.ID
+    ) async throws {
+        let now = time.now()
+        tables.withLock { tables in
+            let rows = tables.rows[application] ?? []
+            for index in rows.indices
+            where rows[index].key.kid == kid && rows[index].publishedUntil.map({ $0 > now }) == true {
+                tables.rows[application]?[index].publishedUntil = now
+                tables.events.append(event)
+            }
         }
     }
 

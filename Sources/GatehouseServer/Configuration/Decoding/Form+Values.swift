@@ -61,6 +61,7 @@ extension Form {
 
     /// PEM text, or the path of a file with it.
     static let pem = scalar("the path of a PEM file") { text, node, reader in
+        reader.hide(node.place)
         guard !text.isEmpty, !text.hasPrefix("-----BEGIN ") else {
             return text.isEmpty ? nil : node.with(.scalar(text))
         }

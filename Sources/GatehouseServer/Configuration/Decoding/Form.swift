@@ -38,6 +38,7 @@ extension Form {
             return try isValid(secret) ? node.with(.scalar(secret)) : nil
         }
         return Form(description: description) { node, reader in
+            reader.hide(node.place)
             guard reader.ignoresSecrets, node.text != nil else { return form.read(node, reader) }
             return node
         }

@@ -16,6 +16,11 @@ final class SettingsReader {
     /// Whether an administrator has sent the settings, who must not read files and variables of this machine by them.
     private let isCandidate: Bool
 
+    /// The paths of values that are never shown: secrets, and contents of files.
+    private(set) var hidden: Set<String> = []
+    /// The paths of values whose text names environment variables.
+    private(set) var expanded: Set<String> = []
+
     private let file: String
     private let directory: String
     private let expansion: EnvironmentExpansion
@@ -40,6 +45,9 @@ final class SettingsReader {
         expansion = EnvironmentExpansion(environment: environment)
         self.installed = installed
     }
+
+    /// The file's name without its directory.
+    var fileName: String { file.split(separator: "/").last.map(String.init) ?? file }
 
     // MARK: - Mappings
 
@@ -114,6 +122,7 @@ final class SettingsReader {
             report("names a variable, which is not read here; send the value itself", at: place)
             return nil
         }
+        if text.contains("${") { expanded.insert(place.path) }
         do {
             return try expansion.expand(text)
         } catch {
@@ -154,6 +163,7 @@ final class SettingsReader {
             return nil
         }
         let source = Configuration.Source(path: absolute(path))
+        hide(place)
         do {
             let content = try read(source.path)
             let section = Configuration.Section(key: String(place.path.prefix { $0 != "." && $0 != "[" }))
@@ -164,6 +174,9 @@ final class SettingsReader {
             return nil
         }
     }
+
+    /// Keeps the value at a place from being shown to administrators.
+    func hide(_ place: Place) { hidden.insert(place.path) }
 
     func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
 

@@ -14,6 +14,8 @@ package actor ConfigurationReload {
     private let installed: InstalledProviders
     private let logger: Logger
     private let takeOver: TakeOver
+    /// What administrators see of the configuration.
+    private let live: LiveConfiguration?
     /// The queue that reads files, because a slow volume must not block the cooperative pool.
     private let files = DispatchQueue(label: "configuration-files")
 
@@ -27,13 +29,14 @@ package actor ConfigurationReload {
     /// kinds.
     package init(
         of configuration: Configuration, path: String, environment: [String: String],
-        installed: InstalledProviders, logger: Logger, takeOver: @escaping TakeOver
+        installed: InstalledProviders, logger: Logger, live: LiveConfiguration? = nil, takeOver: @escaping TakeOver
     ) {
         current = configuration
         self.path = path
         self.environment = environment
         self.installed = installed
         self.logger = logger
+        self.live = live
         self.takeOver = takeOver
     }
 
@@ -48,8 +51,12 @@ package actor ConfigurationReload {
         }
         switch loaded {
         case .success(let configuration): await replace(running, with: configuration)
-        case .failure(let error): report(error.description)
-        case nil: lastFailure = nil
+        case .failure(let error):
+            live?.refuse(error.problems)
+            report(error.description)
+        case nil:
+            live?.forgetRefusal()
+            lastFailure = nil
         }
     }
 
@@ -64,10 +71,13 @@ package actor ConfigurationReload {
         do {
             if !reloadable.isEmpty { try await takeOver(next, reloadable) }
         } catch {
+            let problem = "could not be taken over; the server's log says why"
+            live?.refuse([ConfigurationProblem(file: path, line: nil, path: "", reason: problem)])
             report("\(error)")
             return
         }
         current = next
+        live?.replace(with: next)
         lastFailure = nil
         if !reloadable.isEmpty {
             logger.notice("configuration taken over", metadata: ["sections": .sections(reloadable)])

@@ -8,9 +8,15 @@ struct ProviderOptions: SettingsSection {
     private let enabled: Bool?
     let displayName: String?
     let expose: [String]
+    let secretExpires: Day?
 
     /// The mode; a configured provider without `mode` and `enabled` is open.
     var effectiveMode: ProviderMode { mode ?? (enabled == false ? .off : .open) }
+
+    /// The key that sets the mode, as it is written in the file.
+    fileprivate var modeStatement: String? {
+        mode.map { "mode: \($0.rawValue)" } ?? enabled.map { "enabled: \($0)" }
+    }
 
     static let settings = [
         Setting("kind", .text, help: "The kind of provider. Default: its name."),
@@ -25,6 +31,9 @@ struct ProviderOptions: SettingsSection {
         Setting(
             "expose", .list(of: .exposedClaim), default: [],
             help: "Claims of the provider that `auth` and access tokens carry, at most 2 KiB in all."),
+        Setting(
+            "secretExpires", .day,
+            help: "When the provider's secret expires. The log says so once a day from 30 days before."),
     ]
 
     /// All settings of a provider: the common ones, then those of its kind.
@@ -86,8 +95,12 @@ extension SettingsReader {
         _ name: String, from settings: ConfigurationNode, options: ProviderOptions, in context: ProviderContext
     ) -> ConfiguredProvider? {
         guard let kind = installed.kind(options.kind ?? name) else { return nil }
+        let declaration = ProviderDeclaration(
+            mode: options.effectiveMode, statement: options.modeStatement, file: fileName, line: settings.place.line,
+            secretExpires: options.secretExpires?.start)
         guard options.effectiveMode != .off else {
-            return ConfiguredProvider(name: name, displayName: options.displayName, mode: .off, type: kind)
+            return ConfiguredProvider(
+                name: name, displayName: options.displayName, mode: .off, type: kind, declaration: declaration)
         }
         func texts(_ form: SettingField.Form) -> [String] {
             kind.schema.fields.filter { $0.form == form }.compactMap { settings[$0.name]?.text }
@@ -96,7 +109,7 @@ extension SettingsReader {
             return ConfiguredProvider(
                 name: name, displayName: options.displayName, mode: options.effectiveMode,
                 exposedClaims: options.expose, services: texts(.url), type: kind,
-                provider: try kind.make(from: SettingsDecoder(settings), in: context))
+                provider: try kind.make(from: SettingsDecoder(settings), in: context), declaration: declaration)
         } catch {
             report(error, at: settings, withholding: texts(.secret))
             return nil

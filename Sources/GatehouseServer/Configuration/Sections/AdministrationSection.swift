@@ -18,14 +18,29 @@ extension Configuration {
         package var allow: [AddressRange]
         package var serviceKeys: ServiceKeys
 
-        static let settings = [
+        static let settings =
+            [
+                Setting(
+                    "application", .text, required: true,
+                    help: "The application whose accounts administrators are. They are made by `gatehouse admin grant`."
+                ),
+                Setting(
+                    "allow", .list(of: .addressRange), default: [],
+                    help: "Where callers of the admin API may be. Others get the answer of an unknown path."),
+                Setting("serviceKeys", .section(ServiceKeys.self), default: [:], help: "Limits of service keys."),
+            ] + ofConsole
+
+        /// Keys that files for a server with a console have; this version reads them and has none.
+        private static let ofConsole = [
+            Setting("console", .flag, default: "false", help: "Whether there is a console. This version has none."),
             Setting(
-                "application", .text, required: true,
-                help: "The application whose accounts administrators are. They are made by `gatehouse admin grant`."),
+                "requireMethods", .list(of: .text), default: [],
+                help: "For the console: `amr` values, of which an administrator's session must have one."),
             Setting(
-                "allow", .list(of: .addressRange), default: [],
-                help: "Where callers of the admin API may be. Others get the answer of an unknown path."),
-            Setting("serviceKeys", .section(ServiceKeys.self), default: [:], help: "Limits of service keys."),
+                "stepUp", .positiveDuration, default: "5m",
+                help: "For the console: how old the proof of an administrator may be for acts that matter most."),
+            Setting("idle", .positiveDuration, default: "30m", help: "For the console: when an unused session ends."),
+            Setting("lifetime", .positiveDuration, default: "12h", help: "For the console: when a session ends."),
         ]
     }
 

@@ -67,6 +67,7 @@ extension Configuration.Application {
         policy.undoWindow = settings.linking.undoWindow
         policy.deletionGracePeriod = settings.deletion.gracePeriod
         policy.restoresOnSignIn = settings.deletion.restoreOnSignIn
+        policy.switches = settings.console.switches
         policy.access.roles = settings.roles
         policy.access.largestClaims = settings.claims.largest
         policy.pin = settings.dialects.immich?.pin.value ?? PinRules()
@@ -87,6 +88,7 @@ struct ApplicationSettings: SettingsSection {
     let linking: Linking
     let deletion: Deletion
     let anonymous: Anonymous
+    let console: Console
     let roles: [String]?
     let claims: ClaimsSection
     let openid: OpenIDSection?
@@ -119,6 +121,7 @@ struct ApplicationSettings: SettingsSection {
         Setting("linking", .section(Linking.self), default: [:], help: "How identities join accounts."),
         Setting("deletion", .section(Deletion.self), default: [:], help: "Overrides the file's `deletion`."),
         Setting("anonymous", .section(Anonymous.self), default: [:], help: "Overrides the file's `anonymous`."),
+        Setting("console", .section(Console.self), default: [:], help: "What administrators may change."),
         Setting(
             "roles", .list(of: .role),
             help: """

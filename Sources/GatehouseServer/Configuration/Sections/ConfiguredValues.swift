@@ -63,7 +63,7 @@ extension SMTPServer: Decodable {
     }
 }
 
-extension ProviderMode: Decodable {}
+extension ApplicationPolicy.Switches: Decodable {}
 extension AccountEvent.Kind: Decodable {}
 extension ApplicationPolicy.AutomaticLinking: Decodable {}
 

@@ -17,6 +17,7 @@ extension Form {
 
     /// A software statement, which is accepted byte for byte.
     static let statement = Form(description: secret.description) { node, reader in
+        reader.hide(node.place)
         guard reader.ignoresStatements, node.text != nil else { return secret.read(node, reader) }
         return node
     }

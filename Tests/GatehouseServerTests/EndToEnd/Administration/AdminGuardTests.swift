@@ -1,7 +1,9 @@
 import Accounts
 import Administration
 import Foundation
+import GatehouseTesting
 import HTTPTypes
+import Migrations
 import NIOHTTP1
 import Postgres
 import ProviderKit
@@ -116,6 +118,50 @@ struct AdminGuardTests {
         ) { try await expectUnknown($0) }
     }
 
+    @Test func `its own listener serves nothing else`() async throws {
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        let key = try await TestServer.with(database: database, admin: Self.admin) { try await $0.serviceKey() }
+        var file = ServerFile(database: database)
+        file.server = "development: true, admin: { port: 0 }"
+        file.delivery = "admin: { application: demo }"
+        try await ProcessDirectory.with { [file] directory in
+            try await file.serve(in: directory) { process, main in
+                let line = "the admin API is served"
+                try await eventually("\(line)") { process.port(in: line) != nil }
+                let port = try #require(process.port(in: line))
+                let own = APIClient(url: "http://127.0.0.1:\(port)")
+                #expect(try await own.get("/admin/me", bearer: key).status == 200)
+                expectError(try await main.get("/admin/me", bearer: key), 404, "NOT_FOUND")
+                for path in ["/auth/providers", "/auth/me"] {
+                    expectError(try await own.get(path), 404, "NOT_FOUND", path)
+                }
+                for path in ["/metrics", "/openapi.json", "/.well-known/jwks.json", "/signin", "/"] {
+                    #expect(try await own.send(.GET, path).status == 404, "\(path)")
+                }
+            }
+        }
+    }
+
+    @Test func `a proxy that does not state its client counts as an unknown address`() async throws {
+        try await TestServer.with(
+            server: "development: true, trustedProxies: [127.0.0.1]",
+            admin: "{ application: demo, allow: [127.0.0.0/8, 10.0.0.0/8] }"
+        ) { server in
+            let client = APIClient(server)
+            let (key, bound) = (try await server.serviceKey(), try await server.serviceKey(clients: ["10.1.0.0/16"]))
+            expectError(try await client.get("/admin/me", bearer: key), 404, "NOT_FOUND")
+            func call(_ key: String, from address: String) async throws -> Int {
+                try await client.send(
+                    .GET, "/api/v1/admin/me", bearer: key, headers: ["x-forwarded-for": address]
+                ).status
+            }
+            #expect(try await call(key, from: "10.2.0.1") == 200)
+            #expect(try await call(key, from: "192.0.2.1") == 404)
+            #expect(try await call(bound, from: "10.1.2.3") == 200)
+            #expect(try await call(bound, from: "10.2.0.1") == 401)
+        }
+    }
+
     @Test func `its document describes every operation, and no other`() async throws {
         try await TestServer.with(admin: Self.admin) { server in
             let client = APIClient(server)
@@ -131,8 +177,8 @@ struct AdminGuardTests {
         }
     }
 
-    @Test func `beyond four calls at once, a call is refused with 503`() async throws {
-        let capacity = AdminCapacity()
+    @Test func `beyond four calls at once, a call waits for its turn and is then refused with 503`() async throws {
+        let capacity = AdminCapacity(patience: .milliseconds(100))
         try await withThrowingTaskGroup(of: Void.self) { group in
             let (started, start) = AsyncStream.makeStream(of: Void.self)
             for _ in 0..<AdminCapacity.calls {

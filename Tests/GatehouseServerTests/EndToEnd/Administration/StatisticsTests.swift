@@ -56,7 +56,7 @@ struct StatisticsTests {
             let client = APIClient(server)
             let person = try await client.register(at: server)
             let uid = try #require(UUID(uuidString: person.uid))
-            _ = try await server.acts.delete(uid, in: server.application())
+            _ = try await server.acts.delete(uid, by: TestServer.operations, in: server.application())
             #expect(try await server.counted()[.deletions] == ["": 1])
             try await eventually("the mail of the registration and that of the deletion are counted") {
                 try await server.counted()[.messages] == ["email/sent": 2]
@@ -72,8 +72,8 @@ struct StatisticsTests {
             await #expect(throws: CancellationError.self) {
                 try await server.backend.store.transaction { store in
                     _ = try await store.requestDeletion(
-                        of: uid, by: .admin, session: nil, receipt: UUID(), gracePeriod: .seconds(60),
-                        application: application.id)
+                        of: uid, by: .admin, session: nil, receipt: UUID(),
+                        gracePeriod: .seconds(60), details: [:], application: application.id)
                     throw CancellationError()
                 }
             }

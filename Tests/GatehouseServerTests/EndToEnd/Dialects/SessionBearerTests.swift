@@ -211,16 +211,19 @@ struct SessionBearerTests {
 
     @Test func `the audit names the dialect of a session that opens or ends, and of a refusal`() async throws {
         try await with { server, app, bearer in
-            let opened = try await server.audited().filter { $0.event == "session.opened" }
-            #expect(opened.map { $0.details["dialect"] } == ["timetracker"], "\(opened)")
+            // A sign-up opens its session with the account, in one event.
+            let created = try await server.audited().filter { $0.event == "account.created" }
+            #expect(created.map { $0.details["dialect"] } == ["timetracker"], "\(created)")
             let further = try await server.audited {
+                _ = try await app.signIn(.somebody("ada", email: "ada@example.com"))
                 #expect(try await app.logout(bearer).status == 200)
                 try await server.execute("UPDATE accounts SET disabled_at = now()")
                 let arrival = try await app.arrive(with: .somebody("ada", email: "ada@example.com"))
                 #expect(try await app.exchange(arrival).status == 403)
             }
-            let events = further.filter { ["session.ended", "sign-in.refused"].contains($0.event) }
-            #expect(events.map(\.event) == ["session.ended", "sign-in.refused"], "\(further)")
+            let expected = ["session.opened", "session.ended", "sign-in.refused"]
+            let events = further.filter { expected.contains($0.event) }
+            #expect(events.map(\.event) == expected, "\(further)")
             #expect(events.allSatisfy { $0.details["dialect"] == "timetracker" }, "\(events)")
             #expect(events.last?.details["rule"] == "account.disabled", "\(events)")
             // What version 1 of the API opens and ends has no dialect.

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Foundation
 import NIOHTTP1
 import Postgres
@@ -15,7 +16,8 @@ import Tokens
 struct ErasedTraces: Sendable {
     /// Data that may remain after an erasure, with the reason.
     static let staying = [
-        "applications": "no person's", "root_key": "no person's", "signing_keys": "no person's",
+        "applications": "no person's", "service_keys": "no person's",
+        "root_key": "no person's", "signing_keys": "no person's",
         "erasure_keys": "no person's", "identity_keys": "no person's",
         "gatehouse_migrations": "no person's",
         "audit_partitions": "no person's",
@@ -126,8 +128,18 @@ struct ErasedTraces: Sendable {
             """)
         try await server.execute(
             "INSERT INTO pins (application_id, uid, hash) SELECT application_id, uid, 'x' FROM accounts LIMIT 1")
+        try await administer(person, at: server)
         var allowing = PageBrowser(server)
         try await allowing.allow(Device(server), as: person)
+    }
+
+    /// Leaves a role and a note of an administrator.
+    private func administer(_ person: Person, at server: TestServer) async throws {
+        let (uid, application) = (try #require(UUID(uuidString: person.uid)), try await server.application())
+        try await AdminGrants(store: server.backend.store, home: application)
+            .grant(.auditor, to: uid, on: application, by: TestServer.operations)
+        let act = AdministrativeAct(by: .key("abcd"), because: .init(.support, ticket: "T-1"), note: name)
+        _ = try await server.acts.beginExport(of: uid, by: act, in: application)
     }
 
     /// Leaves counters, unsent messages and pending requests about the person's addresses.

@@ -20,9 +20,12 @@ struct ErasureTracesTests {
                 // Deletes and restores the account once, so that a cancelled erasure remains as well.
                 _ = try await client.deleteAccount(person)
                 let uid = try #require(UUID(uuidString: person.uid))
-                let restored = try await server.backend.store.restore(uid, application: server.application().id)
+                let restored = try await server.backend.store.restore(
+                    uid, details: [:], application: server.application().id)
                 #expect(restored != nil)
-                let receipt = try await server.acts.delete(uid, in: server.application())
+                let receipt = try await server.acts.delete(
+                    uid, by: TestServer.operations, in: server.application()
+                ).receipt
                 try await eventually("it is acknowledged") {
                     try await server.count(
                         "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL AND kind = 'account.deleted'"

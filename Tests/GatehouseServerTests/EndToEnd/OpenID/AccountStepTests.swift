@@ -139,6 +139,6 @@ extension TestServer {
     /// Has an admin require a new password.
     fileprivate func requireNewPassword(_ person: Person) async throws {
         let uid = try #require(UUID(uuidString: person.uid))
-        #expect(try await acts.requirePasswordChange(uid: uid, in: application()))
+        #expect(try await acts.requirePasswordChange(uid: uid, by: Self.operations, in: application()))
     }
 }

@@ -18,9 +18,10 @@ struct SwiftApp: Sendable {
         renewsByItself: Bool = false
     ) throws {
         self.storage = storage
-        let options = GatehouseClient.Options(
+        var options = GatehouseClient.Options(
             storage: storage, transport: transport, deviceName: "Kitchen", timeout: timeout,
             renewsByItself: renewsByItself)
+        options.firstPause = .milliseconds(1)
         let url = try #require(URL(string: server.url))
         client = GatehouseClient(url: url, application: "demo", options: options)
         changes = RecordedChanges(client.changes)

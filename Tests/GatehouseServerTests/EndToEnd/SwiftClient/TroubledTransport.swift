@@ -13,8 +13,8 @@ final class TroubledTransport: GatehouseClient.Transport {
         case late(Duration)
         /// The server answers at once, and its answer arrives later.
         case lateAnswer(Duration)
-        /// Another answer comes instead.
-        case answer(GatehouseClient.Response)
+        /// Another answer comes instead. It is created for each request, because its body can be read only once.
+        case answer(@autoclosure @Sendable () -> GatehouseClient.Response)
         /// The body of the answer is changed.
         case changed(@Sendable (String) -> String)
     }
@@ -72,7 +72,7 @@ final class TroubledTransport: GatehouseClient.Transport {
         case .late(let time):
             try await Task.sleep(for: time)
             return try await URLSessionTransport.shared.send(request)
-        case .answer(let answer): return answer
+        case .answer(let answer): return answer()
         case .changed(let change):
             let answer = try await URLSessionTransport.shared.send(request)
             var body = Data()

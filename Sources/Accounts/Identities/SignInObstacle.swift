@@ -1,0 +1,12 @@
+/// Why an identity cannot sign in at the moment; the raw values are stable, and those that have a linking rule are its.
+package enum SignInObstacle: String, Sendable, CaseIterable {
+    case providerOff = "provider.off"
+    case providerLinkOnly = "provider.link-only"
+    /// The provider's kind has no way to sign in.
+    case noSignIn = "provider.no-sign-in"
+    /// A guest has nothing to prove again.
+    case guest = "identity.guest"
+    case quarantined = "identity.quarantined"
+    /// The identity is an address that was not proved.
+    case addressUnproven = "address.unproven"
+}

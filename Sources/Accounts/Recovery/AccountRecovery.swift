@@ -1,0 +1,233 @@
+internal import Foundation
+internal import ProviderKit
+
+/// Lets the owner into an account with a link that an administrator has had made.
+///
+/// The link takes the place of a proof of the account. Using it does what a password reset does: every session ends,
+/// unfinished changes end, and identities that were linked recently need another sign-in.
+package struct AccountRecovery: Sendable {
+    typealias Store = PasswordReplacement.Store & IdentityLinking.Store & RecoveryStore & AuditTrail & QuarantineStore
+
+    let store: any TransactionalStore & Store
+    let hasher: any PasswordHashing
+    let passwords: any PasswordPolicy
+    let linking: IdentityLinking
+    let replacement: PasswordReplacement
+    let tokens: SessionTokens
+
+    /// Sets a new password, and opens a session.
+    ///
+    /// A weak password or a full hashing queue does not consume the token; any later refusal does.
+    /// - Throws: `AccountsError.invalidToken`; `identityNotFound` if the account has no e-mail address.
+    package func recover(
+        _ text: String, to password: String, from client: Client, in application: Application
+    ) async throws -> SignedIn {
+        let link = try await pending(text, in: application)
+        let (configured, _) = try application.providers.passwordProvider()
+        let subject = try await subject(of: link, in: application)
+        try await passwords.refuseWeak(password, of: [subject.address], displayName: nil)
+        let attempts = tokens.opaque.attemptKey(provider: configured.name, subject: subject)
+        let hash = try await hasher.hash(password, sharingSaltOf: nil, for: HashingRequester(client, subject: attempts))
+
+        let session = tokens.newSession(by: subject.evidence, of: configured.name, from: client, in: application)
+        let outcome = try await store.retryingTransactionKeepingRefusals { store in
+            let contact = try await use(link, in: application, locking: [], store: store)
+            try await store.discard(
+                .passwordReset, provider: configured.name, providerUid: subject.providerUid,
+                application: application.id)
+            let identity = try await identity(of: subject, in: link.uid, by: session, notifying: contact, store: store)
+            try await store.liftQuarantine(of: [identity.id], uid: link.uid, application: application.id)
+            try await replacement.set(hash, by: session, of: subject, store: store)
+            try await record(link, by: session, store: store)
+            let opened = try await store.open(session, identity: identity)
+            return SignInOutcome.opened(opened, secret: session.secret)
+        }
+        return try await tokens.signedIn(outcome, in: application)
+    }
+
+    /// Links a proved identity, or accepts one that the account has, and opens a session with it.
+    ///
+    /// The account's passwords are removed, because an intruder may know them. A refused proof does not
+    /// consume the token, but a code that the proof contains is consumed.
+    /// - Throws: `AccountsError.invalidToken`; `identityInUse` if another account has the identity; and the errors of a
+    ///   sign-in.
+    package func recover(
+        _ text: String, with proof: SubmittedProof, of name: String, from client: Client, in application: Application
+    ) async throws -> SignedIn {
+        let link = try await pending(text, in: application)
+        let provider = try application.providers.named(name)
+        guard provider.mode != .linkOnly else {
+            throw AccountsError.providerDisabled(LinkingRule.providerLinkOnly.refusal)
+        }
+        let presented = try await proof.presented(for: provider)
+        let outcome = try await store.retryingTransactionKeepingRefusals { store in
+            let (evidence, client) = try await linking.accept(
+                presented, of: provider, for: .signIn, from: client, in: application, store: store)
+            let reading = try await LinkingFacts(store: store, application: application).read(evidence, of: provider)
+            let entrance = try await entrance(
+                for: evidence, reading.state, to: link.uid, policy: LinkingPolicy(provider, in: application),
+                in: application, store: store)
+            let contact = try await use(link, in: application, locking: reading.state.accounts, store: store)
+            try await LinkingFacts(store: store, application: application)
+                .hold(reading, locking: reading.state.accounts.union([link.uid]), for: evidence, of: provider)
+
+            let session = tokens.newSession(by: evidence, of: provider.name, from: client, in: application)
+            try await revokeAccess(to: link, in: application, store: store)
+            let writer = VerdictWriter(
+                session: session, contacts: [link.uid: contact], tokens: tokens, store: store)
+            try await writer.spendEvidence()
+            try await record(link, by: session, store: store)
+            return try await enter(link.uid, by: entrance, writer, store: store)
+        }
+        return try await tokens.signedIn(outcome, in: application)
+    }
+
+    // MARK: - Link
+
+    private struct Link: Sendable {
+        let token: OpaqueToken
+        let uid: UUID
+        /// Where the link was sent; `nil` if an administrator was shown it.
+        let address: Address?
+    }
+
+    private func pending(_ text: String, in application: Application) async throws -> Link {
+        guard let token = tokens.opaque.parse(text),
+            let proof = try await store.peek(.recovery, hash: token.hash, application: application.id),
+            let uid = proof.uid
+        else { throw AccountsError.invalidToken }
+        return Link(token: token, uid: uid, address: proof.address)
+    }
+
+    /// Consumes the token, before which nothing may be written, and locks the account and `others`.
+    /// - Returns: where the owner could be reached before.
+    /// - Throws: `AccountsError.invalidToken`, also if the account has lost the address that the link was sent to.
+    private func use(
+        _ link: Link, in application: Application, locking others: Set<UUID>, store: any Store
+    ) async throws -> OwnerContact {
+        guard try await store.consume(.recovery, hash: link.token.hash, application: application.id) != nil else {
+            throw AccountsError.invalidToken
+        }
+        let statuses = try await store.lockAccounts(others.union([link.uid]), application: application.id)
+        switch statuses[link.uid] {
+        case .live?: break
+        case .disabled?: throw AccountsError.accountDisabled(LinkingRule.accountDisabled.refusal)
+        case .deleted?, .absorbed?, nil: throw AccountsError.invalidToken
+        }
+        let contact = try await store.contact(of: link.uid, application: application.id)
+        if let address = link.address, !contact.addresses.contains(address) { throw AccountsError.invalidToken }
+        return contact
+    }
+
+    private func record(_ link: Link, by session: NewSession, store: any Store) async throws {
+        let entry = AuditEntry(.accountRecovered, of: link.uid, details: ["provider": .string(session.provider)])
+        try await store.record(entry, application: session.application.id)
+    }
+
+    // MARK: - Password
+
+    /// The address whose identity gets the password: the one that the link was sent to, or else the oldest.
+    private func subject(of link: Link, in application: Application) async throws -> PasswordSubject {
+        let (configured, provider) = try application.providers.passwordProvider()
+        if let email = link.address?.email { return try provider.subject(typed: email.value) }
+        let identities = try await store.identities(of: link.uid, application: application.id)
+        for identity in identities where identity.provider == configured.name && identity.emailVerified {
+            guard let email = identity.email else { continue }
+            return PasswordSubject(providerUid: identity.providerUid, address: email)
+        }
+        let owned = try await store.contact(of: link.uid, application: application.id).addresses
+        guard let email = owned.lazy.compactMap(\.email).first else { throw AccountsError.identityNotFound }
+        return try provider.subject(typed: email.value)
+    }
+
+    /// The account's identity with the subject, which is added if the account owns only its address.
+    private func identity(
+        of subject: PasswordSubject, in uid: UUID, by session: NewSession, notifying contact: OwnerContact,
+        store: any Store
+    ) async throws -> KnownIdentity {
+        let application = session.application
+        if var known = try await store.knownIdentity(
+            session.provider, subject.providerUid, application: application.id)
+        {
+            guard known.uid == uid else { throw AccountsError.invalidToken }
+            // The link takes the place of the other sign-in that a quarantined identity needs.
+            known.isQuarantined = false
+            return known
+        }
+        guard contact.addresses.contains(.email(subject.address)) else { throw AccountsError.invalidToken }
+        guard try await hasRoom(uid, in: application, store: store) else {
+            throw AccountsError.limitReached(
+                limit: application.policy.maximumIdentities, LinkingRule.accountFull.refusal)
+        }
+        return try await VerdictWriter(session: session, contacts: [uid: contact], tokens: tokens, store: store)
+            .add(
+                NewIdentity(claiming: [], showing: [.email(subject.address)]),
+                recording: EvidenceRecord(.linkAsked, of: session.evidence), to: uid)
+    }
+
+    private func hasRoom(_ uid: UUID, in application: Application, store: any Store) async throws -> Bool {
+        let identities = try await store.identities(of: uid, application: application.id)
+        return identities.count { !$0.isGuest } < application.policy.maximumIdentities
+    }
+
+    // MARK: - Identity
+
+    /// How a proved identity leads into the account.
+    private enum Entrance: Sendable {
+        case own(KnownIdentity)
+        case new(NewIdentity)
+    }
+
+    /// - Throws: the refusal of an identity that cannot join the account.
+    private func entrance(
+        for evidence: VerifiedIdentity, _ state: LinkingState, to uid: UUID, policy: LinkingPolicy,
+        in application: Application, store: any Store
+    ) async throws -> Entrance {
+        if var known = state.identity, known.uid == uid {
+            (known.isQuarantined, known.needsOtherSignIn) = (false, false)
+            return .own(known)
+        }
+        var state = state
+        let isFull = try await !hasRoom(uid, in: application, store: store)
+        state.requester = RequestingAccount(uid: uid, isGuest: false, isFull: isFull)
+        let verdict = decide(evidence, state: state, policy: policy)
+        switch verdict.outcome {
+        case .link(let identity, _): return .new(identity)
+        case .full:
+            throw AccountsError.limitReached(limit: application.policy.maximumIdentities, verdict.refusal)
+        case .refuse: throw AccountsError.providerDisabled(verdict.refusal)
+        default: throw AccountsError.identityInUse(ticket: nil, LinkingRule.identityInUse.refusalWithoutTicket)
+        }
+    }
+
+    /// Ends the account's sessions and unfinished changes, removes its passwords, and quarantines identities that were
+    /// linked recently, except those with the address that the link was sent to.
+    private func revokeAccess(to link: Link, in application: Application, store: any Store) async throws {
+        try await store.endPending(of: link.uid, application: application.id)
+        // The address alone names every identity that has it.
+        let mailbox = link.address?.email.map { PasswordSubject(providerUid: $0.value, address: $0) }
+        try await store.quarantine(
+            identitiesOf: link.uid, linkedWithin: replacement.quarantine, butNot: mailbox, provider: "",
+            application: application.id)
+        try await store.endSessions(.all, of: link.uid, because: .passwordReset, application: application.id)
+        if try await store.removePasswords(of: link.uid, application: application.id) {
+            try await OwnerNotices(store: store, application: application.id)
+                .send(.passwordChanged, toOwnerOf: link.uid)
+        }
+    }
+
+    private func enter(
+        _ uid: UUID, by entrance: Entrance, _ writer: VerdictWriter, store: any Store
+    ) async throws -> SignInOutcome {
+        let record = EvidenceRecord(.linkAsked, of: writer.session.evidence)
+        switch entrance {
+        case .own(let identity):
+            try await store.liftQuarantine(
+                of: [identity.id], uid: uid, application: writer.session.application.id)
+            return try await writer.signIn(by: .known(identity), recording: record)
+        case .new(let identity):
+            try await writer.displace(identity.displacing)
+            return try await writer.open(try await writer.add(identity, recording: record, to: uid))
+        }
+    }
+}

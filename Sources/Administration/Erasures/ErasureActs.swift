@@ -1,0 +1,42 @@
+package import Accounts
+package import Foundation
+
+/// Looking at erasures, and asking their processors again.
+package struct ErasureActs: Sendable {
+    package typealias Store = ErasureListStore & BoundedTransactions
+
+    let store: any TransactionalStore & Store
+    let cursors: PageCursors
+
+    package func list(
+        _ phase: ErasureStatus.Phase?, _ requested: RequestedPage, in application: Application
+    ) async throws -> Page<ListedErasure> {
+        let list = PageCursors.List("erasures", filter: ["status": phase?.rawValue ?? ""], of: application)
+        let position = try cursors.position(in: requested.after, of: list, count: 2).flatMap { parts in
+            Int(parts[0]).flatMap { at in UUID(uuidString: parts[1]).map { (at: at, receipt: $0) } }
+        }
+        let items = try await store.transaction(within: .administration) { store in
+            try await store.erasures(phase, before: position, atMost: requested.limit + 1, application: application.id)
+        }
+        return cursors.page(of: items, limit: requested.limit, in: list) { ["\($0.position)", $0.receipt.text] }
+    }
+
+    /// Makes every pending processor be asked again at once, also one that was given up.
+    ///
+    /// - Returns: the erasure afterwards.
+    /// - Throws: `AdministrationError.notFound`, and `wrongState` if the erasure is over.
+    package func retry(
+        _ receipt: UUID, by act: AdministrativeAct, in application: Application
+    ) async throws -> ListedErasure {
+        try await store.transaction(within: .administration) { store in
+            guard let erasure = try await store.listedErasure(receipt, application: application.id) else {
+                throw AdministrationError.notFound("erasure")
+            }
+            guard erasure.phase == .scheduled else {
+                throw AdministrationError.wrongState(reason: "The erasure is over: \(erasure.phase.rawValue)")
+            }
+            try await store.retryProcessors(of: erasure, by: act, application: application.id)
+            return try await store.listedErasure(receipt, application: application.id) ?? erasure
+        }
+    }
+}

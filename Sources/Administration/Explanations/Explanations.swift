@@ -1,0 +1,47 @@
+package import Accounts
+package import Foundation
+internal import ProviderKit
+
+/// Explains to administrators what has happened to an account, and what the linking rules decide.
+package struct Explanations: Sendable {
+    package typealias Store = ExplanationStore & AliasStore & PersonalDataStore & LinkingFacts.Store
+        & BoundedTransactions
+
+    let store: any Store
+    private let cursors: PageCursors
+
+    package init(store: any Store, cursors: PageCursors) { (self.store, self.cursors) = (store, cursors) }
+
+    /// The events of an account and of all that it absorbed, the newest first.
+    ///
+    /// - Throws: `AdministrationError.accountNotFound`, and `AccountsError.invalidParameter` for a wrong cursor.
+    package func timeline(
+        of uid: UUID, after cursor: String?, limit: Int, in application: Application
+    ) async throws -> Page<TimelineEntry> {
+        let list = PageCursors.List("timeline", filter: ["uid": uid.text], of: application)
+        let position = try cursors.position(in: cursor, of: list, count: 2).map { parts in
+            guard let at = Int(parts[0]), let id = UUID(uuidString: parts[1]) else {
+                throw AccountsError.invalidParameter("after", reason: "is not a cursor of this list")
+            }
+            return (at: at, id: id)
+        }
+        let events = try await store.transaction(within: .administration) { store in
+            let uid = try await store.resolve(uid, application: application.id)
+            let pseudonyms = try await store.pseudonyms(of: uid, application: application.id)
+            guard !pseudonyms.isEmpty else { throw AdministrationError.accountNotFound }
+            return try await store.timeline(
+                of: pseudonyms, before: position, atMost: limit + 1, application: application.id)
+        }
+        let page = cursors.page(of: events, limit: limit, in: list) { [String($0.at), $0.id.text] }
+        return Page(items: try page.items.map { try TimelineEntry($0) }, next: page.next)
+    }
+
+    /// Explains a decision of the linking rules without changing anything.
+    ///
+    /// - Throws: the errors of `LinkingQuestion.answer`.
+    package func explain(_ question: LinkingQuestion, in application: Application) async throws -> Explanation {
+        try await store.transaction(within: .administration) { store in
+            try await question.answer(from: store, in: application)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package import Accounts
+package import Foundation
+internal import ProviderKit
+
+/// Makes links that let owners back into their accounts.
+package struct RecoveryLinks: Sendable {
+    package typealias Store = RecoveryStore & ProofStore & MessageOutbox & AuditTrail & AccountLocks & AliasStore
+        & AdminNoteStore
+        & IdentityStore & OwnerContactStore
+
+    /// How the owner gets the link.
+    package enum Delivery: String, Sendable, CaseIterable {
+        case mail, sms
+        /// The administrator is shown the link once, and hands it over.
+        case show
+    }
+
+    /// A link that was made.
+    package struct Link: Sendable {
+        package let expiresAt: Date
+        /// `nil` if it was sent to the owner.
+        package let shown: String?
+    }
+
+    let store: any TransactionalStore & Store
+    let limits: (any RateLimiting)?
+    let opaque: any OpaqueTokens
+    let time: any TimeSource
+
+    /// Creates the use case; without `limits`, owners may be sent any number of links.
+    package init(
+        store: any TransactionalStore & Store, limits: (any RateLimiting)?, opaque: any OpaqueTokens,
+        time: any TimeSource
+    ) {
+        (self.store, self.limits, self.opaque, self.time) = (store, limits, opaque, time)
+    }
+
+    /// Makes a link, which ends earlier ones of the account; a uid of an absorbed account is that of the survivor.
+    ///
+    /// A link is sent only to a verified address that the account has, and never to a phone number that was not used
+    /// for so long that it may have another owner. Every verified address is told of a link that is shown.
+    /// - Throws: `AccountsError.accountNotFound`; `AdministrationError.wrongState` if the account is not live, is a
+    ///   guest's, or has no address to send the link to; and `AccountsError.rateLimited`.
+    package func make(
+        _ delivery: Delivery, for uid: UUID, by act: AdministrativeAct, in application: Application
+    ) async throws -> Link {
+        let token = opaque.make()
+        let url = "\(application.issuer)/recover?token=\(token.text)"
+        return try await store.retryingTransaction { store in
+            let uid = try await liveOwner(uid, in: application, store: store)
+            let address = try await address(of: uid, for: delivery, in: application, store: store)
+            let proof = NewProof.recovery(token, of: uid, sentTo: address)
+            let expiry = proof.expiry(from: time.now())
+            let subject = Proof.recoverySubject(of: uid)
+            try await store.discard(
+                .recovery, provider: subject.provider, providerUid: subject.providerUid, application: application.id)
+            try await store.issue(proof, application: application.id)
+            let contact = try await store.contact(of: uid, application: application.id)
+            let messages =
+                if let address {
+                    [Message(.recovery, to: address, link: url, until: expiry, locale: contact.languages)]
+                } else {
+                    contact.addresses.map { Message(.recoveryShown, to: $0, locale: contact.languages) }
+                }
+            try await store.enqueue(messages, about: uid, application: application.id)
+            let details = act.details.merging(["deliver": .string(delivery.rawValue)]) { $1 }
+            try await store.record(
+                AuditEntry(.recoverySent, of: uid, details: details), application: application.id)
+            try await store.keepNote(of: act, about: uid, application: application.id)
+            return Link(expiresAt: expiry, shown: delivery == .show ? url : nil)
+        }
+    }
+
+    /// Locks the account, which must be live.
+    private func liveOwner(_ uid: UUID, in application: Application, store: any Store) async throws -> UUID {
+        let uid = try await store.resolve(uid, application: application.id)
+        switch try await store.lockAccount(uid, application: application.id) {
+        case .live?: break
+        case .disabled?: throw AdministrationError.wrongState(reason: "The account is disabled")
+        case .deleted?: throw AdministrationError.wrongState(reason: "The account is being deleted")
+        // It was merged after its alias was resolved.
+        case .absorbed?: throw StoreConflict()
+        case nil: throw AccountsError.accountNotFound(uid)
+        }
+        guard try await store.identities(of: uid, application: application.id).contains(where: { !$0.isGuest }) else {
+            throw AdministrationError.wrongState(reason: "The account is a guest's, who proves nothing to come back")
+        }
+        return uid
+    }
+
+    /// The address to send the link to; `nil` if it is shown.
+    private func address(
+        of uid: UUID, for delivery: Delivery, in application: Application, store: any Store
+    ) async throws -> Address? {
+        guard delivery != .show else { return nil }
+        let kind: Address.Kind = delivery == .mail ? .email : .phone
+        let found = try await store.recoveryAddress(
+            of: uid, kind, usedWithin: application.providers.phoneIdleLimit, application: application.id)
+        guard let address = found else {
+            throw AdministrationError.wrongState(
+                reason: delivery == .mail
+                    ? "The account has no verified e-mail address to send a link to"
+                    : "The account has no verified phone number that was used lately")
+        }
+        try await limits?.spend(
+            delivery == .mail ? .forgotPasswordTarget : .otpSend, of: RateSubject(target: address.value),
+            in: application)
+        return address
+    }
+}

@@ -1,0 +1,67 @@
+package import Accounts
+internal import Foundation
+internal import ProviderKit
+
+/// Looking at what keeps a person or a client out, and lifting it.
+///
+/// A subject that nobody knows looks like one without locks.
+package struct SubjectLocks: Sendable {
+    package typealias Store = LockStore & BoundedTransactions
+
+    let store: any TransactionalStore & Store
+    let trail: any AuditTrail
+    let opaque: any OpaqueTokens
+    let limits: any LiftableLimits
+
+    /// The locks of a subject; `routes` are those whose calls the limit `general` counts.
+    package func search(
+        _ subject: LimitedSubject, routes: [String], by act: AdministrativeAct, in application: Application
+    ) async throws -> [Lock] {
+        let locks = try await store.transaction(within: .administration) { store in
+            try await self.locks(of: subject, routes: routes, in: application, store: store).locks
+        }
+        var details = act.details
+        details["kind"] = .string(subject.kindName)
+        details["hits"] = .integer(Int64(locks.count))
+        try await trail.record(AuditEntry(.limitsSearched, details: details), application: application.id)
+        return locks
+    }
+
+    /// Removes the counters of a subject, also those that do not lock yet, at every replica.
+    ///
+    /// - Returns: the locks that held.
+    package func lift(
+        _ subject: LimitedSubject, routes: [String], by act: AdministrativeAct, in application: Application
+    ) async throws -> [Lock] {
+        let locks = try await store.transaction(within: .administration) { store in
+            let found = try await self.locks(of: subject, routes: routes, in: application, store: store)
+            try await store.removeLocks(found.keys, of: found.owner, by: act, application: application.id)
+            return found.locks
+        }
+        limits.forgetRefusals()
+        return locks
+    }
+
+    private func locks(
+        of subject: LimitedSubject, routes: [String], in application: Application, store: any LockStore
+    ) async throws -> (locks: [Lock], keys: LockKeys, owner: UUID?) {
+        var owner: UUID?
+        var kind: Address.Kind?
+        if case .address(let address) = subject {
+            owner = try await store.owner(of: address, application: application.id)
+            kind = address.kind
+        }
+        let keys = opaque.lockKeys(of: subject, owner: owner, routes: routes, by: limits, in: application)
+        return (try await store.locks(keys, of: kind, application: application.id), keys, owner)
+    }
+}
+
+extension LimitedSubject {
+    /// The name of the field of a request that names the subject.
+    fileprivate var kindName: String {
+        switch self {
+        case .address(let address): address.kind.rawValue
+        case .client: "address"
+        }
+    }
+}

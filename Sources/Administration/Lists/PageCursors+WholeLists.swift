@@ -1,0 +1,36 @@
+internal import Accounts
+internal import Foundation
+
+/// The sort key of an item in a list that is read as a whole: a time to the microsecond, then an id.
+struct TimedKey: Comparable {
+    let microseconds: Int64
+    let id: String
+
+    /// `isNewestFirst` orders by the time backwards; items of one time are ordered by id either way.
+    init(_ time: Date, _ id: UUID, isNewestFirst: Bool) {
+        let exact = Int64(exactly: (time.timeIntervalSinceReferenceDate * 1_000_000).rounded()) ?? 0
+        (microseconds, self.id) = (isNewestFirst ? -exact : exact, id.uuidString)
+    }
+
+    init?(written: [String]) {
+        guard written.count == 2, let microseconds = Int64(written[0]) else { return nil }
+        (self.microseconds, id) = (microseconds, written[1])
+    }
+
+    var written: [String] { [String(microseconds), id] }
+
+    static func < (one: Self, other: Self) -> Bool { (one.microseconds, one.id) < (other.microseconds, other.id) }
+}
+
+extension PageCursors {
+    /// Makes a page of a list that is read as a whole, because one account has few of its items.
+    ///
+    /// - Throws: `AccountsError.invalidParameter` for the cursor of another list.
+    func page<Item>(
+        ofAll items: [Item], after cursor: String?, limit: Int, in list: List, key: (Item) -> TimedKey
+    ) throws -> Page<Item> {
+        let last = try position(in: cursor, of: list, count: 2).flatMap { TimedKey(written: $0) }
+        let rest = last.map { last in items.filter { key($0) > last } } ?? items
+        return page(of: rest, limit: limit, in: list) { key($0).written }
+    }
+}

@@ -1,0 +1,107 @@
+package import Accounts
+package import Foundation
+package import ProviderKit
+
+/// A change of a provider's mode, with the ways into accounts before and after it.
+package struct ModeChange: Sendable, Equatable {
+    package let provider: String
+    package let from, to: ProviderMode
+    package let now, after: SignInWays
+    /// How long a phone number may be unused before a code to it no longer signs in.
+    package let idleLimit: Duration
+    /// How many identities an account may have, so that another one can join it.
+    package let maximumIdentities: Int
+
+    /// The change of one provider of a registry.
+    ///
+    /// - Returns: `nil` if the registry has no such provider.
+    package init?(
+        of provider: String, to mode: ProviderMode, among registry: ProviderRegistry, under policy: ApplicationPolicy
+    ) {
+        guard let changed = registry.all.first(where: { $0.name == provider }) else { return nil }
+        let changedRegistry = registry.switching([provider: mode])
+        (self.provider, from, to) = (provider, changed.mode, mode)
+        now = SignInWays(of: registry, joining: policy.automaticLinking)
+        after = SignInWays(of: changedRegistry, joining: policy.automaticLinking)
+        // The registry without codes to phones has no limit of its own.
+        idleLimit =
+            (changedRegistry.challengeProvider(for: .phone) == nil ? registry : changedRegistry).phoneIdleLimit
+        maximumIdentities = policy.maximumIdentities
+    }
+
+    /// Whether the provider's identities sign in before the change and no longer after it.
+    package var endsSignIn: Bool {
+        let (before, rest) = (now.direct + now.addressed, after.direct + after.addressed)
+        return before.contains(provider) && !rest.contains(provider)
+    }
+
+    /// The rule that refuses what the change ends; `nil` if the mode becomes wider or stays.
+    package var rule: LinkingRule? {
+        guard to.isNarrower(than: from) else { return nil }
+        return switch to {
+        case .open: nil
+        case .existing: .providerNoSignUp
+        case .linkOnly: .providerLinkOnly
+        case .off: .providerOff
+        }
+    }
+}
+
+/// What a change of mode does to the accounts that can sign in before it.
+///
+/// Counted are live accounts with an identity of the provider, and those that its codes alone let in. Guests, disabled
+/// accounts and those in their grace period are not among them.
+package struct ModeEffect: Sendable, Equatable {
+    package var identities, accounts: Int
+    /// Accounts in their grace period with an identity of the provider.
+    package var inGrace: Int
+    /// Accounts that can't sign in any more.
+    package var stranded: Int
+    /// Accounts that have no other usable identity, but that a code, a password reset or a quarantined identity opens.
+    package var detour: Int
+    package var unaffected: Int
+    /// Live sessions that the provider's identities have opened, and those of stranded accounts.
+    package var sessionsOpened, sessionsOfStranded: Int
+    /// Sign-ins with the provider in the last seven days whose sessions are still known.
+    package var recentSignIns: Int
+    /// Redirects to the provider, and codes that it has sent, which are not used yet.
+    package var flowsUnderWay: Int
+    /// The first stranded accounts, by uid.
+    package var sample: [UUID]
+    package var admins: Admins
+
+    /// The accounts of `admins` that were asked about, by what becomes of them.
+    package struct Admins: Sendable, Equatable {
+        package var stranded: [UUID]
+        package var detour: [UUID]
+        /// Those that can sign in after the change.
+        package var remaining: [UUID]
+
+        package init(stranded: [UUID], detour: [UUID], remaining: [UUID]) {
+            (self.stranded, self.detour, self.remaining) = (stranded, detour, remaining)
+        }
+    }
+
+    package init(
+        identities: Int, accounts: Int, inGrace: Int, stranded: Int, detour: Int, unaffected: Int,
+        sessionsOpened: Int, sessionsOfStranded: Int, recentSignIns: Int, flowsUnderWay: Int, sample: [UUID],
+        admins: Admins
+    ) {
+        (self.identities, self.accounts, self.inGrace) = (identities, accounts, inGrace)
+        (self.stranded, self.detour, self.unaffected) = (stranded, detour, unaffected)
+        (self.sessionsOpened, self.sessionsOfStranded) = (sessionsOpened, sessionsOfStranded)
+        (self.recentSignIns, self.flowsUnderWay) = (recentSignIns, flowsUnderWay)
+        (self.sample, self.admins) = (sample, admins)
+    }
+}
+
+extension ModeEffect {
+    /// The counts as the audit records them.
+    package var details: [String: JSONValue] {
+        [
+            "accounts": .integer(Int64(accounts)), "inGrace": .integer(Int64(inGrace)),
+            "stranded": .integer(Int64(stranded)), "detour": .integer(Int64(detour)),
+            "unaffected": .integer(Int64(unaffected)),
+        ]
+    }
+}

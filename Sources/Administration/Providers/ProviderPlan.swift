@@ -1,0 +1,57 @@
+internal import Accounts
+package import Foundation
+
+/// What a change of a provider's mode would do, for an administrator to confirm.
+package struct ProviderPlan: Sendable, Equatable {
+    package let id: UUID
+    package let validUntil: Date
+    package let change: ModeChange
+    package let effect: ModeEffect
+    package let admins: AdminImpact
+    /// The phrase that confirms the switch.
+    package let confirm: String
+    /// How the configuration would say the same.
+    package let yaml: String
+}
+
+/// What a change of mode does to administrators.
+package struct AdminImpact: Sendable, Equatable {
+    /// How many need another way in, or have none.
+    package var affected = 0
+    /// Whether no owner of all applications could sign in any more.
+    package var lastOwner = false
+    /// Whether the administrator who asks could not sign in any more.
+    package var you = false
+
+    package init() {}
+
+    /// `owners` are the owners of all applications.
+    package init(of admins: ModeEffect.Admins, owners: Set<UUID>, you: UUID?) {
+        affected = admins.stranded.count + admins.detour.count
+        lastOwner = !owners.isDisjoint(with: admins.stranded) && owners.isDisjoint(with: admins.remaining)
+        self.you = you.map(admins.stranded.contains) ?? false
+    }
+
+    package var locksOut: Bool { lastOwner || you }
+}
+
+extension ProviderMode {
+    /// The phrase that confirms a switch to this mode.
+    func phrase(for provider: String, of application: Application) -> String {
+        "\(application.name)/\(provider) \(rawValue)"
+    }
+}
+
+extension ProviderDeclaration {
+    /// The change to another mode as a difference of the configuration file.
+    ///
+    /// It has only the keys on the way to the mode, because the lines around it may hold secrets.
+    func difference(of provider: String, to mode: ProviderMode, in application: String) -> String {
+        let name = file ?? "gatehouse.yaml"
+        let path = [" applications:", "   \(application):", "     providers:", "       \(provider):"]
+        let before = statement.map { ["-        \($0)"] } ?? []
+        return
+            (["--- \(name)", "+++ \(name)"] + (line.map { ["@@ line \($0) @@"] } ?? []) + path + before
+            + ["+        mode: \(mode.rawValue)"]).joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,116 @@
+package import Accounts
+package import Foundation
+
+/// A mode that an administrator has put over the one in the configuration, for a limited time.
+package struct ProviderSwitch: Sendable, Equatable {
+    package let id: UUID
+    package let provider: String
+    package let mode: ProviderMode
+    /// The configuration's mode when the switch was made.
+    package let fileMode: ProviderMode
+    package let since, until: Date
+    /// Whether its time is over, though no server has recorded that yet.
+    package let isOver: Bool
+
+    package init(
+        id: UUID, provider: String, mode: ProviderMode, fileMode: ProviderMode, since: Date, until: Date,
+        isOver: Bool = false
+    ) {
+        (self.id, self.provider, self.mode, self.fileMode) = (id, provider, mode, fileMode)
+        (self.since, self.until, self.isOver) = (since, until, isOver)
+    }
+
+    /// Why the switch ends under the present configuration; `nil` if it stays.
+    package func end(under fileMode: ProviderMode?) -> SwitchEnd? {
+        if isOver { return .date }
+        if fileMode == mode { return .adopted }
+        return fileMode == self.fileMode ? nil : .superseded
+    }
+}
+
+/// Why a switch has ended.
+package enum SwitchEnd: String, Sendable {
+    /// Its time was over.
+    case date
+    /// An administrator has ended it.
+    case ended
+    /// Another switch of the provider has taken its place.
+    case replaced
+    /// The configuration says another mode than before.
+    case superseded
+    /// The configuration says the same mode.
+    case adopted
+}
+
+/// What an administrator wants to be switched.
+package struct SwitchRequest: Sendable {
+    /// The plan that says what would happen.
+    package let plan: UUID
+    package let confirm: String?
+    package let until: Date?
+    /// Whether people who will be stranded are told.
+    package let notifies: Bool
+    /// Whether the sessions that the provider has opened end.
+    package let endsSessions: Bool
+
+    package init(plan: UUID, confirm: String?, until: Date?, notifies: Bool, endsSessions: Bool) {
+        (self.plan, self.confirm, self.until) = (plan, confirm, until)
+        (self.notifies, self.endsSessions) = (notifies, endsSessions)
+    }
+
+    package static let standardLifetime: TimeInterval = 7 * 86_400
+    package static let longestLifetime: TimeInterval = 30 * 86_400
+}
+
+package protocol ProviderSwitchStore: Sendable {
+    /// Keeps other transactions from switching the provider, without waiting.
+    /// - Returns: `false` if another one is switching it.
+    func lockSwitch(of provider: String, application: Application.ID) async throws -> Bool
+
+    /// The application's switches that have not ended.
+    func switches(of application: Application.ID) async throws -> [ProviderSwitch]
+
+    /// Stores a switch, and records the act with its effect and the mode before it.
+    func insert(
+        _ made: ProviderSwitch, from mode: ProviderMode, details: ModeEffect, by act: AdministrativeAct,
+        application: Application.ID
+    ) async throws -> ProviderSwitch
+
+    /// Ends a switch that is in force, and records that; `act` is `nil` if no administrator has ended it.
+    /// - Returns: `false` if it has ended already.
+    func end(
+        _ made: ProviderSwitch, because reason: SwitchEnd, by act: AdministrativeAct?, application: Application.ID
+    ) async throws -> Bool
+
+    /// Lists the accounts that are to be told, because the change strands them, and those whose sessions end.
+    func list(
+        accountsOf made: ProviderSwitch, changing change: ModeChange, telling tells: Bool, ending ends: Bool,
+        application: Application.ID
+    ) async throws
+
+    /// Some of the accounts that are listed.
+    func switchedAccounts(limit: Int, application: Application.ID) async throws -> [SwitchedAccount]
+
+    /// Removes an account from the list.
+    /// - Returns: `false` if another replica has removed it.
+    func remove(_ account: SwitchedAccount, application: Application.ID) async throws -> Bool
+
+    /// Tells every replica to read the switches again, once the transaction has committed.
+    func announceSwitches() async throws
+}
+
+/// An account that a switch concerns.
+package struct SwitchedAccount: Sendable {
+    package let uid: UUID
+    package let switchID: UUID
+    package let provider: String
+    package let until: Date
+    package let tellsOwner, endsSessions: Bool
+
+    package init(
+        uid: UUID, switchID: UUID, provider: String, until: Date, tellsOwner: Bool, endsSessions: Bool
+    ) {
+        (self.uid, self.switchID, self.provider, self.until) = (uid, switchID, provider, until)
+        (self.tellsOwner, self.endsSessions) = (tellsOwner, endsSessions)
+    }
+}

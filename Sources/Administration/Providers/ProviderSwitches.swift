@@ -1,0 +1,173 @@
+package import Accounts
+package import Foundation
+
+/// Switches providers to other modes than those of the configuration.
+package struct ProviderSwitches: Sendable {
+    package typealias Store = ProviderPlans.Store & ProviderSwitchStore & AccountLocks & IdentityStore & SessionEndStore
+        & OwnerNotices.Store
+
+    let store: any TransactionalStore & Store
+    /// Lets this server follow a switch before it answers.
+    let follow: @Sendable () async -> Void
+
+    package init(store: any TransactionalStore & Store, follow: @escaping @Sendable () async -> Void = {}) {
+        (self.store, self.follow) = (store, follow)
+    }
+
+    /// Switches a provider as a plan says, for a limited time.
+    ///
+    /// The accounts are counted again, in the same transaction. Of calls at the same time, one succeeds.
+    /// - Throws: `AdministrationError.planStale`, `confirmationRequired`, `wrongState` and `wouldLockOutAdmins`.
+    package func change(
+        _ provider: String, as request: SwitchRequest, by act: AdministrativeAct, home: Application, you: UUID? = nil,
+        in application: Application
+    ) async throws -> ProviderSwitch {
+        let configured = try Self.provider(provider, of: application)
+        let until = try Self.end(of: request)
+        let made = try await retryingOnConflict {
+            try await store.transaction(within: .planning) { store in
+                let (change, before) = try await Self.confirmed(
+                    request, of: configured, in: application, store: store)
+                try Self.require(change.to, of: configured, in: application)
+                let (effect, admins) = try await ProviderPlans.count(
+                    change, home: home, you: you, in: application, store: store)
+                guard !before.plan.isOutgrown(by: effect.stranded) else { throw AdministrationError.planStale }
+                guard !admins.locksOut else { throw AdministrationError.wouldLockOutAdmins }
+                if let replaced = before.last {
+                    _ = try await store.end(
+                        replaced, because: replaced.isOver ? .date : .replaced, by: replaced.isOver ? nil : act,
+                        application: application.id)
+                }
+                let made = try await store.insert(
+                    ProviderSwitch(
+                        id: UUID(), provider: provider, mode: change.to, fileMode: configured.declaration.mode,
+                        since: Date(), until: until),
+                    from: change.from, details: effect, by: act, application: application.id)
+                if request.notifies || request.endsSessions {
+                    try await store.list(
+                        accountsOf: made, changing: change, telling: request.notifies, ending: request.endsSessions,
+                        application: application.id)
+                }
+                try await store.announceSwitches()
+                return made
+            }
+        }
+        await follow()
+        return made
+    }
+
+    /// Ends the provider's switch; repeated calls change nothing.
+    ///
+    /// - Throws: `AdministrationError.notFound`.
+    package func end(_ provider: String, by act: AdministrativeAct, in application: Application) async throws {
+        _ = try Self.provider(provider, of: application)
+        let hasEnded = try await store.retryingTransaction { store in
+            let made = try await store.switches(of: application.id).first { $0.provider == provider }
+            guard let made, try await store.end(made, because: .ended, by: act, application: application.id) else {
+                return false
+            }
+            try await store.announceSwitches()
+            return true
+        }
+        if hasEnded { await follow() }
+    }
+
+    /// The application's switches in force, by provider.
+    package func inForce(of application: Application) async throws -> [String: ProviderSwitch] {
+        let switches = try await store.switches(of: application.id).filter { !$0.isOver }
+        return Dictionary(switches.map { ($0.provider, $0) }) { first, _ in first }
+    }
+
+    /// Ends a switch without an administrator: its time is over, or the configuration has changed.
+    package func end(_ made: ProviderSwitch, because reason: SwitchEnd, application: Application.ID) async throws {
+        try await store.retryingTransaction { store in
+            guard try await store.end(made, because: reason, by: nil, application: application) else { return }
+            try await store.announceSwitches()
+        }
+    }
+
+    /// Tells some people that they can't sign in any more, and ends some sessions.
+    ///
+    /// - Returns: how many accounts were looked at; call again until there are none.
+    package func work(on application: Application) async throws -> Int {
+        let accounts = try await store.switchedAccounts(limit: 50, application: application.id)
+        // In random order, so that replicas rarely wait for one another.
+        for account in accounts.shuffled() {
+            try await store.retryingTransaction { store in
+                let status = try await store.lockAccount(account.uid, application: application.id)
+                guard try await store.remove(account, application: application.id), status == .live else { return }
+                if account.endsSessions {
+                    let identities = try await store.identities(of: account.uid, application: application.id)
+                    try await store.endSessions(
+                        .openedBy(identities.filter { $0.provider == account.provider }.map(\.id)), of: account.uid,
+                        because: .providerSwitched, application: application.id)
+                }
+                guard account.tellsOwner else { return }
+                try await OwnerNotices(store: store, application: application.id).send(
+                    .signInEnding, toOwnerOf: account.uid, until: account.until,
+                    provider: application.providers.displayName(of: account.provider))
+            }
+        }
+        return accounts.count
+    }
+}
+
+// MARK: - Checks
+
+extension ProviderSwitches {
+    private static func provider(_ name: String, of application: Application) throws -> ConfiguredProvider {
+        guard let configured = application.providers.all.first(where: { $0.name == name }) else {
+            throw AdministrationError.notFound("provider")
+        }
+        return configured
+    }
+
+    private static func end(of request: SwitchRequest) throws -> Date {
+        let now = Date()
+        guard let until = request.until else { return now.addingTimeInterval(SwitchRequest.standardLifetime) }
+        // A client that adds 30 days to its own time may have a fast clock.
+        guard until > now, until <= now.addingTimeInterval(SwitchRequest.longestLifetime + 60) else {
+            throw AccountsError.invalidParameter("until", reason: "is a time within the next 30 days")
+        }
+        return until
+    }
+
+    /// Uses up the plan, and returns the change that it describes.
+    ///
+    /// - Throws: `AdministrationError.planStale` unless the provider is still in the mode from which the plan starts.
+    private static func confirmed(
+        _ request: SwitchRequest, of configured: ConfiguredProvider, in application: Application,
+        store: any ProviderPlanStore & ProviderSwitchStore
+    ) async throws -> (ModeChange, before: (plan: StoredPlan, last: ProviderSwitch?)) {
+        let provider = configured.name
+        guard try await store.lockSwitch(of: provider, application: application.id),
+            let plan = try await store.takePlan(request.plan, of: provider, application: application.id)
+        else { throw AdministrationError.planStale }
+        let last = try await store.switches(of: application.id).first { $0.provider == provider }
+        let mode = last.flatMap { $0.isOver ? nil : $0.mode } ?? configured.declaration.mode
+        let registry = application.providers.switching([provider: mode])
+        guard plan.from == mode,
+            let change = ModeChange(of: provider, to: plan.to, among: registry, under: application.policy)
+        else { throw AdministrationError.planStale }
+        try AdministrationError.require(request.confirm, toBe: plan.to.phrase(for: provider, of: application))
+        return (change, (plan, last))
+    }
+
+    /// - Throws: `AdministrationError.wrongState` if the application does not permit the mode.
+    private static func require(
+        _ mode: ProviderMode, of provider: ConfiguredProvider, in application: Application
+    ) throws {
+        let fileMode = provider.declaration.mode
+        func refuse(_ reason: String) -> AdministrationError { .wrongState(reason: reason) }
+        guard mode != fileMode else { throw refuse("The configuration says the same mode; end the switch instead") }
+        switch application.policy.switches {
+        case .none: throw refuse("`console.switches` of the application permits no switch")
+        case .narrower where !mode.isNarrower(than: fileMode):
+            throw refuse("`console.switches` of the application permits narrower modes only")
+        case .narrower, .any: break
+        }
+        guard provider.isReady else {
+            throw refuse("The provider is off in the configuration, which may lack its settings")
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import Accounts
+internal import Administration
+internal import Foundation
+internal import HTTPAPI
+internal import Logging
+internal import Outbound
+internal import ProviderKit
+internal import ServiceLifecycle
+internal import Storage
+internal import Synchronization
+
+/// Keeps the modes of this server's providers as administrators have switched them.
+///
+/// Every server reads all switches when one is announced, when one is due to end, and from time to time. A switch that
+/// the configuration has overtaken, or whose time is over, is ended by the first server that notices.
+final class SwitchFollower: Sendable {
+    /// How long a server that has missed a notification may follow an ended switch.
+    private static let longestPause: Duration = .seconds(10)
+
+    private struct State {
+        /// Counts the readings; one that began earlier must not replace a later one.
+        var begun = 0
+        var followed = 0
+        var readAt = ContinuousClock.now
+        /// When the next switch is due to end.
+        var nextEnd: Date?
+        /// The applications that have switches in force.
+        var applications: [Accounts.Application] = []
+    }
+
+    private let backend: Backend
+    private let site: LiveSite
+    private let types: [any Provider.Type]
+    private let state = Mutex(State())
+    /// An element for each configuration whose modes are yet to be recorded.
+    private let configurations = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let changes: AsyncStream<Void>
+
+    init(backend: Backend, site: LiveSite, types: [any Provider.Type]) {
+        (self.backend, self.site, self.types) = (backend, site, types)
+        changes = backend.channel.switchChanges()
+        configurations.continuation.yield()
+    }
+
+    /// Switching at this server, which follows a switch before it answers.
+    var useCase: ProviderSwitches {
+        ProviderSwitches(store: backend.store) { [weak self] in try? await self?.refresh() }
+    }
+
+    /// Reads the switches and follows them.
+    func refresh() async throws {
+        let reading = state.withLock { state in
+            state.begun += 1
+            return state.begun
+        }
+        let configured = site.configured.applications.values.map(\.application)
+        var modes: SwitchedModes = [:]
+        var ends: [Date] = []
+        for (id, made) in try await ProviderSwitchesTable(database: backend.database).all() {
+            // An application that this server does not have is another server's.
+            guard let application = configured.first(where: { $0.id == id }) else { continue }
+            let provider = application.providers.all.first { $0.name == made.provider }
+            if let reason = made.end(under: provider?.declaration.mode) {
+                try await ProviderSwitches(store: backend.store).end(made, because: reason, application: id)
+            } else {
+                modes[id, default: [:]][made.provider] = made.mode
+                ends.append(made.until)
+            }
+        }
+        let applications = configured.filter { modes[$0.id] != nil }
+        state.withLock { state in
+            guard reading > state.followed else { return }
+            (state.followed, state.readAt) = (reading, .now)
+            (state.nextEnd, state.applications) = (ends.min(), applications)
+            site.follow(modes)
+        }
+    }
+
+    /// Ends the switches that a reloaded configuration has overtaken, and lets its modes be recorded.
+    func followReload() async {
+        do {
+            try await refresh()
+        } catch {
+            backend.logger.warning("Switches of providers are read again later", metadata: ["error": "\(error)"])
+        }
+        configurations.continuation.yield()
+    }
+
+    /// Follows what other servers announce.
+    func follow() async {
+        for await _ in changes {
+            // `tend` tries again.
+            try? await refresh()
+        }
+    }
+
+    /// Reads the switches again when one is due to end, and after the longest pause.
+    func tend() async throws {
+        let (readAt, nextEnd) = state.withLock { ($0.readAt, $0.nextEnd) }
+        let isOver = nextEnd.map { $0 <= Date() } ?? false
+        guard isOver || readAt.duration(to: .now) >= Self.longestPause else { return }
+        try await refresh()
+    }
+
+    /// Tells people that they can't sign in any more, and ends sessions, as switches say.
+    func work() async throws {
+        for application in state.withLock({ $0.applications }) {
+            while try await useCase.work(on: application) > 0 {}
+        }
+    }
+
+    /// Records the modes of each configuration, which takes as long as accounts are counted.
+    func record() async {
+        let modes = ProviderModes(store: backend.store)
+        let failures = FailureLog("Changed modes of providers are not in the audit yet", logger: backend.logger)
+        for await _ in configurations.stream {
+            for served in site.configured.applications.values {
+                await failures.watch { try await modes.record(of: served.application, types: types) }
+            }
+        }
+    }
+}
+
+/// Follows the switches until the server shuts down.
+struct SwitchService: Service {
+    let switches: SwitchFollower
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await switches.follow() }
+                group.addTask { await switches.record() }
+            }
+        }
+    }
+}

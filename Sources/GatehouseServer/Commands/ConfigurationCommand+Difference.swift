@@ -1,0 +1,64 @@
+internal import Accounts
+internal import Administration
+internal import ArgumentParser
+internal import Storage
+
+extension ConfigurationCommand {
+    /// `gatehouse config diff`: counts what the modes of a new configuration do to accounts.
+    struct Difference: ServerCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "diff",
+            abstract: "Prints which modes of providers a file changes, and how many accounts that strands.",
+            discussion: """
+                The modes are compared with those of the configuration that was last served with the file's database.
+                The command changes nothing, and fails if more accounts than allowed could not sign in any more.
+                """)
+
+        @OptionGroup var options: ConfigurationOptions
+        @Option(help: "How many accounts may have no way to sign in after the changes.")
+        var allowStranded = 0
+
+        func run(installed: InstalledProviders) async throws {
+            guard allowStranded >= 0 else {
+                throw ServerError.refusedOption("allow-stranded", reason: "is a number of accounts")
+            }
+            try await options.withBackend(installed) { backend in
+                let modes = ProviderModes(store: backend.store)
+                var (stranded, count) = (0, 0)
+                for application in try await backend.servedApplications() {
+                    for change in try await modes.changes(in: application, types: installed.kinds) {
+                        print("\(application.name)/\(change.line)")
+                        stranded += change.effect.stranded
+                        count += 1
+                    }
+                }
+                if count == 0 { print("no mode of a provider changes") }
+                guard stranded <= allowStranded else {
+                    throw ServerError.strands(stranded, allowed: allowStranded)
+                }
+            }
+        }
+    }
+}
+
+extension Backend {
+    /// The configured applications that have been served before; `applications(of:)` would give new ones a number.
+    fileprivate func servedApplications() async throws -> [Accounts.Application] {
+        let known = try await ApplicationsTable(database: database).all()
+        return configuration.applications.compactMap { configured in
+            known.first { $0.name == configured.name }.map { configured.application(id: $0.id) }
+        }
+    }
+}
+
+extension ProviderModes.Change {
+    fileprivate var line: String {
+        let counts: KeyValuePairs = [
+            "identities": effect.identities, "accounts": effect.accounts, "stranded": effect.stranded,
+            "detour": effect.detour, "unaffected": effect.unaffected, "inGrace": effect.inGrace,
+            "sessions": effect.sessionsOpened, "signIns7d": effect.recentSignIns,
+        ]
+        return "\(change.provider) \(change.from.rawValue) -> \(change.to.rawValue): "
+            + counts.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,81 @@
+internal import Accounts
+internal import Administration
+internal import Foundation
+internal import OpenID
+internal import ProviderKit
+
+/// Listing, finding and looking at accounts.
+struct AccountReadingOperations {
+    let useCases: AdministrationUseCases
+
+    /// Which part of a list is asked for.
+    typealias Part = (after: String?, limit: Int)
+
+    var list: AdminOperation<(filter: AccountFilter, part: Part), Page<FoundAccount>> {
+        AdminOperation("accounts.list", scope: .readAccounts) { call, input in
+            try await useCases.search.list(
+                input.filter, after: input.part.after, limit: input.part.limit, in: call.application)
+        }
+    }
+
+    var search: AdminOperation<(body: SearchBody, part: Part), Page<FoundAccount>> {
+        AdminOperation("accounts.search", scope: .readAccounts, limit: .adminSearch) { call, input in
+            if input.body.isPrefix { try call.administrator.require(.revealAccounts) }
+            return try await useCases.search.search(
+                for: SearchTerm(input.body.criteria), after: input.part.after, limit: input.part.limit,
+                by: call.administrator)
+        }
+    }
+
+    var detail: AdminOperation<UUID, MaskedAccountDetail> {
+        AdminOperation("accounts.read", scope: .readAccounts, errors: [.accountNotFound]) { call, uid in
+            try await useCases.reading.detail(of: uid, in: call.application)
+        }
+    }
+
+    var reveal: AdminOperation<(uid: UUID, body: Act<RevealBody>), RevealedFields> {
+        AdminOperation(
+            "accounts.reveal", scope: .revealAccounts, limit: .adminReveal, errors: [.accountNotFound]
+        ) { call, input in
+            let fields = Set(input.body.body.fields)
+            guard !fields.isEmpty else { throw AccountsError.missingParameter("fields") }
+            let account = try await useCases.reading.reveal(
+                fields, of: input.uid, by: call.act(input.body), in: call.application)
+            return RevealedFields(account: account, sessions: account.sessions.map(call.entry))
+        }
+    }
+
+    var identities: AdminOperation<(uid: UUID, part: Part), Page<ShownIdentity>> {
+        AdminOperation("accounts.identities", scope: .readAccounts, errors: [.accountNotFound]) { call, input in
+            try await useCases.reading.identities(
+                of: input.uid, after: input.part.after, limit: input.part.limit, in: call.application)
+        }
+    }
+
+    var sessions: AdminOperation<(uid: UUID, part: Part), Page<SessionList.Entry>> {
+        AdminOperation("accounts.sessions", scope: .readAccounts, errors: [.accountNotFound]) { call, input in
+            let page = try await useCases.reading.sessions(
+                of: input.uid, after: input.part.after, limit: input.part.limit, in: call.application)
+            return Page(items: page.items.map(call.entry), next: page.next)
+        }
+    }
+
+    var merges: AdminOperation<(uid: UUID, part: Part), Page<Merge>> {
+        AdminOperation("accounts.merges", scope: .readAccounts, errors: [.accountNotFound]) { call, input in
+            try await useCases.reading.merges(
+                of: input.uid, after: input.part.after, limit: input.part.limit, in: call.application)
+        }
+    }
+}
+
+extension AdminCall {
+    /// A session with the name of its client, none of which is the caller's.
+    fileprivate func entry(of session: ListedSession) -> SessionList.Entry {
+        let issuer = context.scope.application.openID
+        let client = session.client.map { id in
+            SessionList.Entry.Client(
+                id: id, name: issuer?.configuredClient(id)?.name ?? session.clientName ?? id)
+        }
+        return SessionList.Entry(listing: session, client: client, isCurrent: false)
+    }
+}

@@ -1,0 +1,43 @@
+internal import Accounts
+internal import Administration
+internal import Foundation
+internal import ProviderKit
+
+extension AdminCall {
+    /// The account as acts answer it.
+    func account(_ uid: UUID) async throws -> MaskedAccountDetail {
+        try await services.reading.detail(of: uid, in: application)
+    }
+
+    /// The acts, which keep the last owner of all applications.
+    var acts: AccountActs {
+        get throws { services.acts.keepingOwners(of: try settings.home) }
+    }
+
+    /// Checks the phrase of an act on an account.
+    ///
+    /// - Throws: `AccountsError.accountNotFound`; `AdministrationError.confirmationRequired`.
+    func require(_ confirm: String?, toBe phrase: String, of uid: UUID) async throws {
+        do {
+            try AdministrationError.require(confirm, toBe: phrase)
+        } catch {
+            // An unknown account comes before a wrong phrase.
+            _ = try await account(uid)
+            throw error
+        }
+    }
+
+    /// The act of this caller on the account, with the note of its reason.
+    ///
+    /// - Throws: `AccountsError.invalidParameter`; `AdministrationError.forbidden` for an administrator's account.
+    func act<Body>(_ input: Act<Body>, on uid: UUID) async throws -> AdministrativeAct {
+        let act = try act(input)
+        try await requireRight(toActOn: uid)
+        return act
+    }
+
+    /// The act of this caller with the note of its reason.
+    func act<Body>(_ input: Act<Body>) throws -> AdministrativeAct {
+        AdministrativeAct(by: administrator.actor, because: try input.checkedReason, note: input.note)
+    }
+}

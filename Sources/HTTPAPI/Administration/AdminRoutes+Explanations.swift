@@ -1,0 +1,98 @@
+internal import Accounts
+internal import Administration
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import ProviderKit
+
+extension AdminRoutes {
+    /// What has happened to an account, and what the linking rules decide.
+    var explanations: [Endpoint] {
+        let operations = ExplanationOperations(explanations: useCases.explanations)
+        return [
+            operations.timeline.at(
+                .get, "/accounts/{uid}/timeline", "The audit of an account, the newest event first", takes: .timeline,
+                returns: .json { TimelinePage(page: $0) }),
+            operations.secondAccount.at(
+                .get, "/accounts/{uid}/why", "Why an account exists beside another one", takes: .secondAccount,
+                returns: .json),
+            operations.explain.at(
+                .post, "/explain", "What a sign-in or a link would lead to, and by which rule", takes: .json,
+                returns: .json),
+        ]
+    }
+}
+
+struct ExplanationOperations {
+    typealias TimelinePart = (uid: UUID, after: String?, limit: Int)
+
+    let explanations: Explanations
+
+    var timeline: AdminOperation<TimelinePart, Page<TimelineEntry>> {
+        AdminOperation("accounts.timeline", scope: .readAccounts, errors: [.accountNotFound]) { call, input in
+            try await explanations.timeline(
+                of: input.uid, after: input.after, limit: input.limit, in: call.application)
+        }
+    }
+
+    var secondAccount: AdminOperation<(uid: UUID, other: UUID?), SecondAccount> {
+        AdminOperation("accounts.why", scope: .readAccounts, errors: [.accountNotFound]) { call, input in
+            try await explanations.secondAccount(input.uid, besides: input.other, in: call.application)
+        }
+    }
+
+    /// Counted as a search, because the answer shows which account owns an address.
+    var explain: AdminOperation<LinkingQuestionBody, Explanation> {
+        AdminOperation(
+            "explain", scope: .readAccounts, limit: .adminSearch, errors: [.accountNotFound, .unsupportedProvider]
+        ) { call, input in
+            try await explanations.explain(input.question, in: call.application)
+        }
+    }
+}
+
+extension RequestShape<ExplanationOperations.TimelinePart> {
+    fileprivate static var timeline: Self {
+        let limits = PageCursors.limits
+        let parameters: [OperationDescription.Parameter] = [
+            .init(
+                "limit", help: "\(limits.lowerBound) to \(limits.upperBound); \(PageCursors.standardLimit) if absent."),
+            .init("after", help: "The cursor of the next part."),
+        ]
+        return Self(taken: TakenRequest(parameters: parameters)) { request in
+            let query = try request.query
+            let limit = query["limit"].map { Int($0) ?? 0 } ?? PageCursors.standardLimit
+            guard limits.contains(limit) else {
+                throw APIError(.invalidParameter, "limit is not \(limits.lowerBound) to \(limits.upperBound)")
+            }
+            return (try request.accountID, query["after"], limit)
+        }
+    }
+}
+
+extension RequestShape<(uid: UUID, other: UUID?)> {
+    fileprivate static var secondAccount: Self {
+        let parameters: [OperationDescription.Parameter] = [
+            .init("other", help: "The uid of the account that the person had already.", schema: .uuid)
+        ]
+        return Self(taken: TakenRequest(parameters: parameters)) { request in
+            let other = try request.query["other"].map { text in
+                guard let uid = UUID(uuidString: text) else { throw APIError(.invalidParameter, "other is not a UUID") }
+                return uid
+            }
+            return (try request.accountID, other)
+        }
+    }
+}
+
+extension IncomingRequest {
+    /// The path parameter `uid`.
+    fileprivate var accountID: UUID {
+        get throws {
+            guard let uid = context.parameters.get("uid", as: UUID.self) else {
+                throw APIError(.accountNotFound, "There is no such account")
+            }
+            return uid
+        }
+    }
+}

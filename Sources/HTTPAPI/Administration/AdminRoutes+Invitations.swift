@@ -1,0 +1,53 @@
+internal import Accounts
+internal import Administration
+internal import Foundation
+internal import Hummingbird
+internal import ProviderKit
+
+extension AdminRoutes {
+    /// Invitations, and links that let owners back into their accounts.
+    var invitations: [Endpoint] {
+        let operations = InvitationOperations(useCases: useCases)
+        return [
+            operations.invite.at(
+                .post, "/invitations", "Sends a person a link that opens an account; there is no account until then",
+                takes: .json, returns: .json(status: .created) { SentLinkResponse(expiresAt: $0) }),
+            operations.recover.at(
+                .post, "/accounts/{uid}/recover",
+                "Sends the owner a link that lets them into the account, or shows the link once",
+                takes: .account(Act<RecoveryBody>.self), returns: .recoveryLink),
+        ]
+    }
+}
+
+struct InvitationOperations {
+    let useCases: AdministrationUseCases
+
+    /// Roles and claims need the scope to set them.
+    var invite: AdminOperation<Act<InvitationBody>, Date> {
+        AdminOperation(
+            "invitations.send", scope: .writeAccounts, errors: [.existingIdentity, .providerDisabled, .rateLimited]
+        ) { call, input in
+            if input.body.givesAccess { try call.administrator.require(.accessOfAccounts) }
+            return try await useCases.invitations.invite(
+                input.body.invitee, by: call.act(because: input.checkedReason), in: call.application)
+        }
+    }
+
+    /// Showing a link needs a scope of its own, which no key has, and the phrase.
+    var recover: AdminOperation<(uid: UUID, body: Act<RecoveryBody>), RecoveryLinks.Link> {
+        AdminOperation(
+            "accounts.recover", scope: .writeAccounts,
+            errors: [.accountNotFound, .confirmationRequired, .wrongState, .rateLimited]
+        ) { call, input in
+            let body = input.body.body
+            if body.deliver == .show { try call.administrator.require(.recoverAccounts) }
+            let act = try await call.act(input.body, on: input.uid)
+            if body.deliver == .show {
+                try AdministrationError.require(body.confirm, toBe: "recover \(input.uid.text)")
+            }
+            return try await useCases.recoveryLinks.make(
+                body.deliver, for: input.uid, by: act, in: call.application)
+        }
+    }
+}

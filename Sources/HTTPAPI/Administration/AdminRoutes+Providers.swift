@@ -1,0 +1,62 @@
+internal import Accounts
+internal import Administration
+internal import Hummingbird
+internal import ProviderKit
+
+extension AdminRoutes {
+    /// Providers, what a switch of one would do, and switching.
+    var providers: [Endpoint] {
+        let operations = SwitchOperations(useCases: useCases)
+        return [
+            operations.list.at(
+                .get, "/providers", "The application's providers, with their modes and health", takes: .nothing,
+                returns: .json { AdministeredProviders(items: $0) }),
+            operations.plan.at(
+                .post, "/providers/{name}/plan", "Counts what another mode of a provider would do",
+                takes: .named(PlanBody.self, by: "name"), returns: .json),
+            operations.change.at(
+                .put, "/providers/{name}/switch", "Switches a provider to the mode of a plan",
+                takes: .named(Act<SwitchBody>.self, by: "name"), returns: .json),
+            operations.end.at(
+                .post, "/providers/{name}/switch/end", "Ends the switch of a provider",
+                takes: .named(Act<NoFields>.self, by: "name"), returns: .json),
+        ]
+    }
+}
+
+struct SwitchOperations {
+    let useCases: AdministrationUseCases
+
+    var list: AdminOperation<Void, [ProviderStatus]> {
+        AdminOperation("providers.list", scope: .readServer) { call, _ in
+            try await useCases.providers.list(of: call.application)
+        }
+    }
+
+    var change: AdminOperation<(name: String, body: Act<SwitchBody>), ProviderStatus> {
+        AdminOperation(
+            "providers.switch", scope: .writeProviders,
+            errors: [.notFound, .planStale, .confirmationRequired, .wrongState, .wouldLockOutAdmins]
+        ) { call, input in
+            let act = call.act(because: try input.body.checkedReason)
+            _ = try await useCases.providerSwitches.change(
+                input.name, as: try input.body.body.request, by: act, home: call.settings.home, in: call.application)
+            return try await useCases.providers.status(of: input.name, in: call.application)
+        }
+    }
+
+    var end: AdminOperation<(name: String, body: Act<NoFields>), ProviderStatus> {
+        AdminOperation("providers.endSwitch", scope: .writeProviders, errors: [.notFound]) { call, input in
+            let act = call.act(because: try input.body.checkedReason)
+            try await useCases.providerSwitches.end(input.name, by: act, in: call.application)
+            return try await useCases.providers.status(of: input.name, in: call.application)
+        }
+    }
+
+    var plan: AdminOperation<(name: String, body: PlanBody), ProviderPlan> {
+        AdminOperation("providers.plan", scope: .writeProviders, errors: [.notFound]) { call, input in
+            try await useCases.providerPlans.plan(
+                input.name, to: input.body.mode, home: call.settings.home, in: call.application)
+        }
+    }
+}

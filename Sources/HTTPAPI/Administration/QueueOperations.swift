@@ -1,0 +1,102 @@
+internal import Accounts
+internal import Administration
+internal import Foundation
+internal import ProviderKit
+
+extension Act {
+    /// The reason of an act on the server, which nobody's account has a note of.
+    ///
+    /// - Throws: `AccountsError.invalidParameter`, also for a note.
+    var reasonWithoutNote: AdministrativeAct.Reason {
+        get throws {
+            guard reason.note == nil else {
+                throw AccountsError.invalidParameter("reason.note", reason: "is for acts on accounts")
+            }
+            return try checkedReason
+        }
+    }
+}
+
+/// Erasures, webhooks, deliveries and messages.
+struct QueueOperations {
+    let useCases: AdministrationUseCases
+
+    var erasures: AdminOperation<AdminQuery, Page<ListedErasure>> {
+        AdminOperation("erasures.list", scope: .readServer) { call, query in
+            try await useCases.erasures.list(query.choice("status"), query.page, in: call.application)
+        }
+    }
+
+    var retryErasure: AdminOperation<(name: String, body: Act<NoFields>), ListedErasure> {
+        AdminOperation("erasures.retry", scope: .eraseAccounts, errors: [.notFound, .wrongState]) { call, input in
+            let reason = try input.body.reasonWithoutNote
+            return try await useCases.erasures.retry(
+                input.name.asID(of: "erasure"), by: call.act(because: reason), in: call.application)
+        }
+    }
+
+    var webhooks: AdminOperation<Void, [ListedWebhook]> {
+        AdminOperation("webhooks.list", scope: .readServer) { call, _ in
+            try await useCases.webhooks.list(in: call.application).map {
+                ListedWebhook(webhook: $0.webhook, backlog: $0.backlog)
+            }
+        }
+    }
+
+    var testWebhook: AdminOperation<(name: String, body: Act<NoFields>), WebhookTestPayload> {
+        AdminOperation("webhooks.test", scope: .writeDeliveries, errors: [.notFound]) { call, input in
+            let reason = try input.body.reasonWithoutNote
+            let test = try await useCases.webhooks.test(
+                input.name, by: call.act(because: reason), in: call.application)
+            return WebhookTestPayload(event: test.event, failure: test.failure)
+        }
+    }
+
+    var replay: AdminOperation<(name: String, body: Act<ReplayBody>), ReplayPayload> {
+        AdminOperation("webhooks.replay", scope: .writeDeliveries, errors: [.notFound, .wrongState]) { call, input in
+            let (reason, range) = (try input.body.reasonWithoutNote, input.body.body)
+            let events = try await useCases.webhooks.replay(
+                input.name, since: range.since.date, until: range.until.date, types: range.types,
+                by: call.act(because: reason), in: call.application)
+            return ReplayPayload(events: events)
+        }
+    }
+
+    var deliveries: AdminOperation<AdminQuery, Page<ListedDelivery>> {
+        AdminOperation("deliveries.list", scope: .readServer) { call, query in
+            try await useCases.deliveries.list(query.choice("state"), query.page, in: call.application)
+        }
+    }
+
+    var retryDelivery: AdminOperation<(name: String, body: Act<NoFields>), [ListedDelivery]> {
+        AdminOperation("deliveries.retry", scope: .writeDeliveries, errors: [.notFound, .wrongState]) { call, input in
+            let reason = try input.body.reasonWithoutNote
+            return try await useCases.deliveries.retry(
+                input.name.asID(of: "delivery"), by: call.act(because: reason), in: call.application)
+        }
+    }
+
+    var messages: AdminOperation<AdminQuery, Page<ListedMessage>> {
+        AdminOperation("messages.list", scope: .readServer) { call, query in
+            try await useCases.deliveries.messages(query.choice("state"), query.page, in: call.application)
+        }
+    }
+
+    var retryMessage: AdminOperation<(name: String, body: Act<NoFields>), ListedMessage> {
+        AdminOperation("messages.retry", scope: .writeDeliveries, errors: [.notFound, .wrongState]) { call, input in
+            let reason = try input.body.reasonWithoutNote
+            return try await useCases.deliveries.retryMessage(
+                input.name.asID(of: "message"), by: call.act(because: reason), in: call.application)
+        }
+    }
+}
+
+extension String {
+    /// The text of a path parameter as a UUID.
+    ///
+    /// - Throws: `AdministrationError.notFound` for any other text.
+    func asID(of kind: String) throws -> UUID {
+        guard let id = UUID(uuidString: self) else { throw AdministrationError.notFound(kind) }
+        return id
+    }
+}

@@ -1,0 +1,95 @@
+internal import Accounts
+internal import Administration
+internal import Foundation
+internal import ProviderKit
+
+/// The audit, signing keys, locks and the configuration.
+struct ServerOperations {
+    let useCases: AdministrationUseCases
+    /// The routes whose calls the limit `general` counts.
+    let limitedRoutes: [String]
+
+    var audit: AdminOperation<AdminQuery, Page<ListedAuditEvent>> {
+        AdminOperation("audit.list", scope: .readAudit) { call, query in
+            let search = AuditSearch(
+                event: query["event"], account: query["account"], actor: query["actor"].map { AuditActor($0) },
+                since: try query.time("since"), until: try query.time("until"))
+            return try await useCases.audit.list(
+                search, filter: query.filter("event", "account", "actor", "since", "until"), query.page,
+                home: call.settings.home, in: call.application)
+        }
+    }
+
+    /// - Returns: the audit and what of it is read while the response is sent.
+    var exportAudit: AdminOperation<AdminQuery, AuditExport> {
+        AdminOperation("audit.export", scope: .readAudit) { call, query in
+            let since = try query.time("since")
+            try await useCases.audit.beginExport(by: call.act(), in: call.application)
+            return AuditExport(reports: useCases.audit, application: call.application, since: since)
+        }
+    }
+
+    var auditState: AdminOperation<Void, AuditState> {
+        AdminOperation("audit.state", scope: .readAudit) { _, _ in try await useCases.audit.state() }
+    }
+
+    var keys: AdminOperation<Void, [ListedSigningKey]> {
+        AdminOperation("keys.list", scope: .readServer) { call, _ in
+            try await useCases.signingKeys.list(of: call.application)
+        }
+    }
+
+    var rotateKeys: AdminOperation<Act<NoFields>, [ListedSigningKey]> {
+        AdminOperation("keys.rotate", scope: .writeKeys) { call, input in
+            let reason = try input.reasonWithoutNote
+            return try await useCases.signingKeys.rotate(by: call.act(because: reason), in: call.application)
+        }
+    }
+
+    var retireKey: AdminOperation<(name: String, body: RetirementBody), Retirement> {
+        AdminOperation(
+            "keys.retire", scope: .writeKeys, errors: [.notFound, .wrongState, .confirmationRequired]
+        ) { call, input in
+            let (kid, body) = (input.name, input.body)
+            if body.dryRun == true {
+                let key = try await useCases.signingKeys.retirable(kid, in: call.application)
+                return Retirement(key: key, isDryRun: true)
+            }
+            guard let reason = body.reason else { throw AccountsError.missingParameter("reason") }
+            let act = call.act(because: try Act(body: NoFields(), reason: reason).reasonWithoutNote)
+            let key = try await useCases.signingKeys.retire(
+                kid, confirmedBy: body.confirm, by: act, in: call.application)
+            return Retirement(key: key, isDryRun: false)
+        }
+    }
+
+    var searchLocks: AdminOperation<SubjectBody, LockList> {
+        AdminOperation("limits.search", scope: .writeLimits, limit: .adminSearch) { call, input in
+            let locks = try await useCases.locks.search(
+                input.subject, routes: limitedRoutes, by: call.act(), in: call.application)
+            return LockList(locks: locks)
+        }
+    }
+
+    var liftLocks: AdminOperation<Act<SubjectBody>, LiftedLocks> {
+        AdminOperation("limits.lift", scope: .writeLimits, limit: .adminSearch) { call, input in
+            let reason = try input.reasonWithoutNote
+            let lifted = try await useCases.locks.lift(
+                input.body.subject, routes: limitedRoutes, by: call.act(because: reason), in: call.application)
+            return LiftedLocks(lifted: lifted)
+        }
+    }
+
+    var configuration: AdminOperation<Void, ConfigurationPayload> {
+        AdminOperation("configuration.show", scope: .readServer) { call, _ in
+            ConfigurationPayload(useCases.configuration, of: call.application.name)
+        }
+    }
+}
+
+/// The audit of an application, read from the database while it is sent.
+struct AuditExport: Sendable {
+    let reports: AuditReports
+    let application: Accounts.Application
+    let since: Date?
+}

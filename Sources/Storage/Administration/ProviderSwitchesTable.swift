@@ -1,0 +1,27 @@
+package import Accounts
+package import Administration
+package import Postgres
+
+/// The switches of all applications, which every server follows.
+package struct ProviderSwitchesTable: Sendable {
+    private let database: Database
+
+    package init(database: Database) { self.database = database }
+
+    private static let selectAll = Statement(
+        .read,
+        """
+        SELECT application_id, id, provider, mode, file_mode, created_at, until, until <= now()
+          FROM provider_switches
+         WHERE ended_at IS NULL
+        """)
+
+    package func all() async throws -> [(application: Application.ID, made: ProviderSwitch)] {
+        try await translatingErrors {
+            try await database.execute(Self.selectAll, []).decoded { row in
+                let application: Application.ID = try row.next()
+                return try row.nextSwitch().map { (application, $0) }
+            }.compactMap(\.self)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package import Accounts
+package import Administration
+package import Foundation
+internal import Postgres
+
+/// Acts on accounts that are deleted, and the end of disablings that have a date.
+extension SQLStore {
+    private static let skipGracePeriod = Statement(
+        .write,
+        """
+        WITH account AS (
+            UPDATE accounts a SET purge_after = now()
+              FROM erasures e
+             WHERE a.application_id = $1 AND a.uid = $3 AND a.purge_after > now()
+               AND e.application_id = $1 AND e.receipt = $2 AND e.uid = a.uid
+               AND e.restored_at IS NULL AND e.erased_at IS NULL
+            RETURNING a.uid, a.audit_key
+        ), skipped AS (
+            UPDATE erasures e SET purge_after = now()
+              FROM account
+             WHERE e.application_id = $1 AND e.receipt = $2 AND e.uid = account.uid
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'purge.run', sha256(audit_key || uuid_send(uid)),
+                   $4::jsonb || jsonb_build_object('now', true)
+              FROM account
+        )
+        SELECT uid FROM account
+        """)
+
+    package func skipGracePeriod(of erasure: DueErasure, by act: AdministrativeAct) async throws -> Bool {
+        let binds: [Bind] = [
+            .application(erasure.application), .uuid(erasure.receipt), .uuid(erasure.uid), try .act(act),
+        ]
+        return try await run(Self.skipGracePeriod, binds).first != nil
+    }
+
+    private static let selectErased = Statement(
+        .read,
+        """
+        SELECT receipt
+          FROM erasures
+         WHERE application_id = $1 AND uid = $2 AND erased_at IS NOT NULL
+         ORDER BY erased_at DESC
+         LIMIT 1
+        """)
+
+    package func receipt(ofErased uid: UUID, application: Application.ID) async throws -> UUID? {
+        var row = try await run(Self.selectErased, [.application(application), .uuid(uid)]).first
+        return try row?.next()
+    }
+
+    private static let enableDue = Statement(
+        .write,
+        """
+        WITH due AS MATERIALIZED (
+            SELECT uid
+              FROM accounts
+             WHERE application_id = $1 AND disabled_until <= now()
+             ORDER BY disabled_until
+             LIMIT $2
+               FOR NO KEY UPDATE SKIP LOCKED
+        ), enabled AS (
+            UPDATE accounts a SET disabled_at = NULL, disabled_until = NULL, updated_at = now()
+              FROM due
+             WHERE a.application_id = $1 AND a.uid = due.uid
+            RETURNING a.uid, a.audit_key
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, details)
+            SELECT $1, 'account.enabled', sha256(audit_key || uuid_send(uid)), jsonb_build_object('by', 'until')
+              FROM enabled
+        )
+        SELECT uid FROM enabled
+        """)
+
+    private static let batch = 200
+
+    /// Enables the accounts of all applications that were disabled until a time that has come.
+    ///
+    /// Any replica may do so at any time: it skips accounts that another one is changing.
+    /// - Returns: how many accounts were enabled.
+    package func enableDueAccounts() async throws -> Int {
+        let due: [Application.ID] = try await run(.applicationsWithDisablingsThatEnd, []).decoded { try $0.next() }
+        var enabled = 0
+        for application in due.shuffled() {
+            var count = Self.batch
+            while count == Self.batch, !Task.isCancelled {
+                count = try await transaction { store in
+                    try await store.run(Self.enableDue, [.application(application), .int(Self.batch)]).count
+                }
+                enabled += count
+            }
+        }
+        return enabled
+    }
+}

@@ -1,0 +1,205 @@
+package import Accounts
+package import Administration
+package import Foundation
+internal import Postgres
+
+extension SQLStore: ProviderPlanStore {
+    /// Decides for each account that a change of mode may concern whether it can sign in before and after it.
+    ///
+    /// `held` has what the identities of an account allow, and `verdict` adds addresses, to which codes are sent.
+    /// `formal` is the rule of `ProviderRegistry.canSignIn(with:)`; `opens` is what a sign-in really does: a
+    /// quarantined identity signs in unless the account has a usable one, and an idle number does not sign in. A code
+    /// to an address with an identity of its own signs in by that, so that only other addresses count further.
+    ///
+    /// `$2` is the provider. The ways before and after are `$3` and `$4` (providers whose identities sign in by
+    /// themselves), `$5` and `$6` (whose identities are addresses), `$9` and `$10` (codes to e-mail addresses, and
+    /// password resets), `$11` and `$12` (codes to phones). `$7` are the providers of phone numbers, and `$8` is how
+    /// long a number may be unused. `$13` is the greatest number of identities of an account. `$14` are the kinds of
+    /// addresses that nothing signs in by after the change, and `$15` further accounts to look at.
+    static let switchVerdicts: StaticString = """
+        WITH idle AS MATERIALIZED (
+            SELECT d.uid, d.address FROM addresses d
+             WHERE d.application_id = $1 AND d.kind = 'phone' AND d.verified_at < now() - $8::interval
+               AND NOT EXISTS (
+                   SELECT 1 FROM identities p
+                    WHERE p.application_id = $1 AND p.uid = d.uid AND p.phone = d.address AND p.phone_verified
+                      AND greatest(p.last_used_at, p.created_at) >= now() - $8::interval)
+        ), held AS MATERIALIZED (
+            SELECT f.uid, count(*) FILTER (WHERE f.is_switched) AS identities, count(*) AS permanent,
+                   bool_or(NOT f.is_held AND (f.direct_now OR f.addressed_now AND f.is_verified)) AS formal_now,
+                   bool_or(NOT f.is_held AND (f.direct_after OR f.addressed_after AND f.is_verified)) AS formal_after,
+                   bool_or(NOT f.is_held AND NOT f.is_idle
+                           AND (f.direct_after OR f.addressed_after AND f.is_verified)) AS usable_after,
+                   bool_or(NOT f.is_held AND NOT f.is_idle AND (f.direct_now OR f.addressed_now)) AS opens_now,
+                   bool_or(NOT f.is_held AND NOT f.is_idle AND (f.direct_after OR f.addressed_after)) AS opens_after,
+                   bool_or(f.is_held AND NOT f.is_idle AND (f.direct_now OR f.addressed_now)) AS held_opens_now,
+                   bool_or(f.is_held AND NOT f.is_idle
+                           AND (f.direct_after OR f.addressed_after)) AS held_opens_after
+              FROM (SELECT i.uid, i.provider = $2 AS is_switched, i.quarantined_at IS NOT NULL AS is_held,
+                           i.email_verified OR i.phone_verified AS is_verified,
+                           i.provider = ANY ($3::text[]) AS direct_now, i.provider = ANY ($4::text[]) AS direct_after,
+                           i.provider = ANY ($5::text[]) AS addressed_now,
+                           i.provider = ANY ($6::text[]) AS addressed_after,
+                           i.provider = ANY ($7::text[]) AND EXISTS (
+                               SELECT 1 FROM idle n WHERE n.uid = i.uid AND n.address = i.provider_uid) AS is_idle
+                      FROM identities i
+                     WHERE i.application_id = $1 AND NOT i.is_guest) AS f
+             GROUP BY f.uid
+            HAVING bool_or(f.is_switched) OR f.uid = ANY ($15::uuid[])
+                OR f.uid IN (SELECT d.uid FROM addresses d WHERE d.application_id = $1 AND d.kind = ANY ($14::text[]))
+        ), verdict AS MATERIALIZED (
+            SELECT h.uid, h.identities, h.usable_after,
+                   h.opens_now OR h.held_opens_now AND NOT h.formal_now
+                   OR h.permanent < $13 AND EXISTS (
+                       SELECT 1 FROM addresses d
+                         JOIN (SELECT 'email' AS kind, unnest($9::text[]) AS provider
+                               UNION ALL SELECT 'phone', unnest($11::text[])) AS way ON way.kind = d.kind
+                        WHERE d.application_id = $1 AND d.uid = h.uid
+                          AND NOT (d.kind = 'phone' AND EXISTS (
+                              SELECT 1 FROM idle n WHERE n.uid = d.uid AND n.address = d.address))
+                          AND NOT EXISTS (
+                              SELECT 1 FROM identities o
+                               WHERE o.application_id = $1 AND o.provider = way.provider
+                                 AND o.provider_uid = d.address)
+                          AND NOT (h.formal_now AND coalesce((
+                              SELECT bool_and(q.quarantined_at IS NOT NULL) FROM identities q
+                               WHERE q.application_id = $1 AND q.uid = d.uid
+                                 AND (d.kind = 'email' AND q.email = d.address AND q.email_verified
+                                      OR d.kind = 'phone' AND q.phone = d.address AND q.phone_verified)), false)))
+                       AS way_now,
+                   h.opens_after OR h.held_opens_after AND NOT h.formal_after
+                   OR h.permanent < $13 AND EXISTS (
+                       SELECT 1 FROM addresses d
+                         JOIN (SELECT 'email' AS kind, unnest($10::text[]) AS provider
+                               UNION ALL SELECT 'phone', unnest($12::text[])) AS way ON way.kind = d.kind
+                        WHERE d.application_id = $1 AND d.uid = h.uid
+                          AND NOT (d.kind = 'phone' AND EXISTS (
+                              SELECT 1 FROM idle n WHERE n.uid = d.uid AND n.address = d.address))
+                          AND NOT EXISTS (
+                              SELECT 1 FROM identities o
+                               WHERE o.application_id = $1 AND o.provider = way.provider
+                                 AND o.provider_uid = d.address)
+                          AND NOT (h.formal_after AND coalesce((
+                              SELECT bool_and(q.quarantined_at IS NOT NULL) FROM identities q
+                               WHERE q.application_id = $1 AND q.uid = d.uid
+                                 AND (d.kind = 'email' AND q.email = d.address AND q.email_verified
+                                      OR d.kind = 'phone' AND q.phone = d.address AND q.phone_verified)), false)))
+                       AS way_after
+              FROM held h
+              JOIN accounts a ON a.application_id = $1 AND a.uid = h.uid
+             WHERE a.deleted_at IS NULL AND a.disabled_at IS NULL AND a.absorbed_by IS NULL
+        )
+        """
+
+    /// `$16` is whether the provider's identities no longer sign in after the change, and `$17` the size of the sample.
+    private static let countEffect = Statement(
+        .read, switchVerdicts,
+        """
+        , counted AS MATERIALIZED (
+            SELECT uid, identities,
+                   CASE WHEN NOT way_after THEN 'stranded'
+                        WHEN $16::bool AND identities > 0 AND NOT usable_after THEN 'detour'
+                        ELSE 'unaffected' END AS fate
+              FROM verdict
+             WHERE way_now AND (identities > 0 OR NOT way_after)
+        )
+        SELECT coalesce(sum(identities), 0)::bigint, count(*),
+               (SELECT count(DISTINCT i.uid)
+                  FROM identities i
+                  JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
+                 WHERE i.application_id = $1 AND i.provider = $2 AND NOT i.is_guest
+                   AND a.deleted_at IS NOT NULL AND a.disabled_at IS NULL AND a.absorbed_by IS NULL),
+               count(*) FILTER (WHERE fate = 'stranded'), count(*) FILTER (WHERE fate = 'detour'),
+               count(*) FILTER (WHERE fate = 'unaffected'),
+               (SELECT count(*) FROM sessions s
+                 WHERE s.application_id = $1 AND s.ended_at IS NULL AND s.expires_at > now()
+                   AND s.uid IN (SELECT uid FROM counted WHERE fate = 'stranded')),
+               ARRAY(SELECT uid FROM counted WHERE fate = 'stranded' ORDER BY uid LIMIT $17),
+               ARRAY(SELECT uid FROM counted WHERE fate = 'stranded' AND uid = ANY ($15) ORDER BY uid),
+               ARRAY(SELECT uid FROM counted WHERE fate = 'detour' AND uid = ANY ($15) ORDER BY uid),
+               ARRAY(SELECT uid FROM verdict WHERE way_after AND uid = ANY ($15) ORDER BY uid)
+          FROM counted
+        """)
+
+    private static let countTraffic = Statement(
+        .read,
+        """
+        SELECT count(*) FILTER (WHERE s.ended_at IS NULL AND s.expires_at > now()),
+               count(*) FILTER (WHERE s.created_at > now() - interval '7 days' AND s.kind <> 'client'),
+               (SELECT count(*) FROM redirect_flows r
+                 WHERE r.application_id = $1 AND r.provider = $2 AND r.redeemed_at IS NULL AND r.expires_at > now())
+               + (SELECT count(*) FROM proofs p
+                   WHERE p.application_id = $1 AND p.kind = 'code' AND p.provider = $2 AND p.expires_at > now())
+          FROM sessions s
+          JOIN identities i ON i.application_id = $1 AND i.id = s.identity_id
+         WHERE s.application_id = $1 AND i.provider = $2
+        """)
+
+    /// Compiling the statement would take longer than most counts, and sorting on disk as long again.
+    private static let prepareToCount = Statement(
+        .write, "SELECT set_config('jit', 'off', true), set_config('work_mem', '64MB', true)")
+
+    package func effect(
+        of change: ModeChange, admins: [UUID], sample: Int, application: Application.ID
+    ) async throws -> ModeEffect {
+        try await write(Self.prepareToCount, [])
+        let binds = Self.verdictBinds(change, admins: admins, application: application)
+        var row = try await one(Self.countEffect, binds + [.bool(change.endsSignIn), .int(sample)])
+        var traffic = try await one(Self.countTraffic, [.application(application), .text(change.provider)])
+        return ModeEffect(
+            identities: try row.next(), accounts: try row.next(), inGrace: try row.next(), stranded: try row.next(),
+            detour: try row.next(), unaffected: try row.next(), sessionsOpened: try traffic.next(),
+            sessionsOfStranded: try row.next(), recentSignIns: try traffic.next(),
+            flowsUnderWay: try traffic.next(), sample: try row.next(),
+            admins: .init(stranded: try row.next(), detour: try row.next(), remaining: try row.next()))
+    }
+
+    /// The binds `$1` to `$15` of `switchVerdicts`.
+    static func verdictBinds(_ change: ModeChange, admins: [UUID], application: Application.ID) -> [Bind] {
+        let (now, after) = (change.now, change.after)
+        return [
+            .application(application), .text(change.provider), .texts(now.direct), .texts(after.direct),
+            .texts(now.addressed), .texts(after.addressed), .texts(now.numbers), .interval(change.idleLimit),
+            .texts(now.toEmail), .texts(after.toEmail), .texts(now.toPhone), .texts(after.toPhone),
+            .int(change.maximumIdentities), .texts(now.addressKinds(lostIn: after)), .uuids(admins),
+        ]
+    }
+
+    private static let insertPlan = Statement(
+        .write,
+        """
+        INSERT INTO provider_plans (application_id, id, provider, mode_from, mode_to, stranded)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        RETURNING created_at
+        """)
+
+    package func insert(_ plan: StoredPlan, application: Application.ID) async throws -> Date {
+        let binds: [Bind] = [
+            .application(application), .uuid(plan.id), .text(plan.provider), .text(plan.from.rawValue),
+            .text(plan.to.rawValue), .int(plan.stranded),
+        ]
+        var row = try await one(Self.insertPlan, binds)
+        return try row.next(Date.self).addingTimeInterval(TimeInterval(StoredPlan.lifetime.components.seconds))
+    }
+
+    private static let takePlan = Statement(
+        .write,
+        """
+        DELETE FROM provider_plans
+         WHERE application_id = $1 AND id = $2 AND provider = $3 AND created_at > now() - $4::interval
+        RETURNING mode_from, mode_to, stranded
+        """)
+
+    package func takePlan(
+        _ id: UUID, of provider: String, application: Application.ID
+    ) async throws -> StoredPlan? {
+        let binds: [Bind] = [
+            .application(application), .uuid(id), .text(provider), .interval(StoredPlan.lifetime),
+        ]
+        guard var row = try await run(Self.takePlan, binds).first else { return nil }
+        guard let from = ProviderMode(rawValue: try row.next()), let to = ProviderMode(rawValue: try row.next()) else {
+            return nil
+        }
+        return StoredPlan(id: id, provider: provider, from: from, to: to, stranded: try row.next())
+    }
+}

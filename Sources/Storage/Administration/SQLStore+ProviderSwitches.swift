@@ -1,0 +1,168 @@
+package import Accounts
+package import Administration
+internal import Foundation
+internal import Postgres
+internal import ProviderKit
+
+extension SQLStore: ProviderSwitchStore {
+    /// Uses an advisory lock without waiting, because a switch takes as long as its accounts are counted.
+    private static let lockSwitch = Statement(
+        .write,
+        """
+        SELECT pg_try_advisory_xact_lock(hashtextextended('provider switch ' || $1::int || ' ' || $2::text, 0))
+        """)
+
+    package func lockSwitch(of provider: String, application: Application.ID) async throws -> Bool {
+        var row = try await one(Self.lockSwitch, [.application(application), .text(provider)])
+        return try row.next()
+    }
+
+    private static let selectSwitches = Statement(
+        .read,
+        """
+        SELECT id, provider, mode, file_mode, created_at, until, until <= now()
+          FROM provider_switches
+         WHERE application_id = $1 AND ended_at IS NULL
+         ORDER BY provider
+        """)
+
+    package func switches(of application: Application.ID) async throws -> [ProviderSwitch] {
+        try await run(Self.selectSwitches, [.application(application)]).decoded { try $0.nextSwitch() }
+            .compactMap(\.self)
+    }
+
+    private static let insertSwitch = Statement(
+        .write,
+        """
+        WITH made AS (
+            INSERT INTO provider_switches (application_id, id, provider, mode, file_mode, until)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            RETURNING id, provider, mode, file_mode, created_at, until
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, details)
+            SELECT $1, 'provider.switched',
+                   $7::jsonb
+                   || jsonb_build_object(
+                       'provider', provider, 'from', $8::text, 'to', mode, 'until', rfc3339(until))
+              FROM made
+        )
+        SELECT id, provider, mode, file_mode, created_at, until, false FROM made
+        """)
+
+    package func insert(
+        _ made: ProviderSwitch, from mode: ProviderMode, details effect: ModeEffect, by act: AdministrativeAct,
+        application: Application.ID
+    ) async throws -> ProviderSwitch {
+        let details = act.details.merging(effect.details) { first, _ in first }
+        let binds: [Bind] = [
+            .application(application), .uuid(made.id), .text(made.provider), .text(made.mode.rawValue),
+            .text(made.fileMode.rawValue), .timestamp(made.until),
+            .json(try JSONValue.object(details).jsonText()), .text(mode.rawValue),
+        ]
+        var row = try await one(Self.insertSwitch, binds)
+        guard let stored = try row.nextSwitch() else { throw StoreConflict() }
+        return stored
+    }
+
+    private static let endSwitch = Statement(
+        .write,
+        """
+        WITH ended AS (
+            UPDATE provider_switches SET ended_at = now(), end_reason = $3
+             WHERE application_id = $1 AND id = $2 AND ended_at IS NULL
+            RETURNING id, provider, mode
+        ), dropped AS (
+            DELETE FROM switched_accounts
+             WHERE application_id = $1 AND switch_id = $2 AND EXISTS (SELECT 1 FROM ended)
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, details)
+            SELECT $1, 'provider.switch-ended',
+                   $4::jsonb || jsonb_build_object('provider', provider, 'mode', mode, 'because', $3::text)
+              FROM ended
+        )
+        SELECT id FROM ended
+        """)
+
+    package func end(
+        _ made: ProviderSwitch, because reason: SwitchEnd, by act: AdministrativeAct?, application: Application.ID
+    ) async throws -> Bool {
+        let binds: [Bind] = [
+            .application(application), .uuid(made.id), .text(reason.rawValue),
+            .json(try JSONValue.object(act?.details ?? [:]).jsonText()),
+        ]
+        return try await run(Self.endSwitch, binds).first != nil
+    }
+
+    /// `$16` is the switch; `$17` and `$18` say whether stranded accounts and those with sessions are listed.
+    private static let listAccounts = Statement(
+        .write, switchVerdicts,
+        """
+        , stranded AS MATERIALIZED (
+            SELECT uid FROM verdict WHERE $17::bool AND way_now AND NOT way_after
+        ), opened AS MATERIALIZED (
+            SELECT DISTINCT s.uid
+              FROM sessions s
+              JOIN identities i ON i.application_id = $1 AND i.id = s.identity_id
+             WHERE s.application_id = $1 AND s.ended_at IS NULL AND s.expires_at > now() AND i.provider = $2
+               AND $18::bool
+        )
+        INSERT INTO switched_accounts (application_id, switch_id, uid, tells_owner, ends_sessions)
+        SELECT $1, $16, c.uid, c.uid IN (SELECT uid FROM stranded), c.uid IN (SELECT uid FROM opened)
+          FROM (SELECT uid FROM stranded UNION SELECT uid FROM opened) AS c
+        """)
+
+    package func list(
+        accountsOf made: ProviderSwitch, changing change: ModeChange, telling tells: Bool, ending ends: Bool,
+        application: Application.ID
+    ) async throws {
+        let binds = Self.verdictBinds(change, admins: [], application: application)
+        _ = try await run(Self.listAccounts, binds + [.uuid(made.id), .bool(tells), .bool(ends)])
+    }
+
+    private static let selectSwitchedAccounts = Statement(
+        .read,
+        """
+        SELECT c.uid, c.switch_id, s.provider, s.until, c.tells_owner, c.ends_sessions
+          FROM switched_accounts c
+          JOIN provider_switches s ON s.application_id = $1 AND s.id = c.switch_id
+         WHERE c.application_id = $1
+         LIMIT $2
+        """)
+
+    package func switchedAccounts(limit: Int, application: Application.ID) async throws -> [SwitchedAccount] {
+        try await run(Self.selectSwitchedAccounts, [.application(application), .int(limit)]).decoded { row in
+            SwitchedAccount(
+                uid: try row.next(), switchID: try row.next(), provider: try row.next(), until: try row.next(),
+                tellsOwner: try row.next(), endsSessions: try row.next())
+        }
+    }
+
+    private static let removeSwitchedAccount = Statement(
+        .write,
+        """
+        DELETE FROM switched_accounts WHERE application_id = $1 AND switch_id = $2 AND uid = $3 RETURNING uid
+        """)
+
+    package func remove(_ account: SwitchedAccount, application: Application.ID) async throws -> Bool {
+        let binds: [Bind] = [.application(application), .uuid(account.switchID), .uuid(account.uid)]
+        return try await run(Self.removeSwitchedAccount, binds).first != nil
+    }
+
+    package func announceSwitches() async throws { try await notify([ReplicaChannel.switches]) }
+}
+
+extension Row {
+    /// The next switch; `nil` if another version has stored a mode that this one does not have.
+    mutating func nextSwitch() throws -> ProviderSwitch? {
+        let (id, provider, mode, fileMode): (UUID, String, String, String) = (
+            try next(), try next(), try next(), try next()
+        )
+        let (since, until, isOver): (Date, Date, Bool) = (try next(), try next(), try next())
+        guard let mode = ProviderMode(rawValue: mode), let fileMode = ProviderMode(rawValue: fileMode) else {
+            return nil
+        }
+        return ProviderSwitch(
+            id: id, provider: provider, mode: mode, fileMode: fileMode, since: since, until: until,
+            isOver: isOver)
+    }
+}
