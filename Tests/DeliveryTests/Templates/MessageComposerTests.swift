@@ -38,7 +38,8 @@ struct MessageComposerTests {
         #expect(!rendered.contains("{{") && !rendered.contains("}}") && !rendered.contains("Optional("))
         let notYou = try #require(Self.notYou[language])
         let unwrapped = content.text.replacing("\n", with: " ")
-        #expect(notYou.contains { unwrapped.contains($0) })
+        // Nothing that the reader may have done causes this message.
+        #expect(topic == .signInEnding || notYou.contains { unwrapped.contains($0) })
         let lines = content.text.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count < 25)
         #expect(!content.text.contains("\n\n\n"))
