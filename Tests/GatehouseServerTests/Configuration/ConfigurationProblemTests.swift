@@ -207,7 +207,7 @@ struct ConfigurationProblemTests {
         ),
         (
             "email:\n  link: x",
-            "7: applications.demo.providers.email.link: unknown key, expected one of kind, mode, enabled, displayName, expose, verificationLink, resetLink, verification"
+            "7: applications.demo.providers.email.link: unknown key, expected one of kind, mode, enabled, displayName, expose, secretExpires, verificationLink, resetLink, verification"
         ),
         (
             "email:\n  expose: [role]",
@@ -257,7 +257,7 @@ struct ConfigurationProblemTests {
         ),
         (
             "carrier: { kind: mobile-network, enabled: false, colour: red }",
-            "6: applications.demo.providers.carrier.colour: unknown key, expected one of kind, mode, enabled, displayName, expose, gateways, header, issuer, jwksURL"
+            "6: applications.demo.providers.carrier.colour: unknown key, expected one of kind, mode, enabled, displayName, expose, secretExpires, gateways, header, issuer, jwksURL"
         ),
     ])
     func `in a provider`(lines: String, problem: String) {

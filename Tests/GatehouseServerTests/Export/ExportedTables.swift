@@ -55,7 +55,6 @@ enum ExportedTables {
         "provider_tokens": ["sealed": "secrets"],
         "token_revocations": [
             "uid": owner, "sealed": "secrets", "id": work, "due_at": work, "leased_until": work,
-            "requeued_at": work,
             "is_of_erasure": "of an account that is gone",
         ],
         "sessions": [
@@ -103,6 +102,7 @@ enum ExportedTables {
         ],
         "webhook_deliveries": [
             "uid": owner, "webhook": "may hold a secret in its path", "due_at": work, "leased_until": work,
+            "requeued_at": work,
         ],
         "outbox": [
             "uid": owner, "sealed": "one-time secrets", "recipient": "a mark under a key of the server's",

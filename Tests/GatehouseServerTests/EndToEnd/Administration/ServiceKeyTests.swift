@@ -162,8 +162,8 @@ struct ServiceKeyTests {
     @Test(arguments: [
         ("name", "", [AdminScope.readAudit], [String](), 60), ("scopes", "x", [], [], 60),
         ("scopes", "x", [.writeAdmins], [], 60), ("scopes", "x", [.recoverAccounts], [], 60),
-        ("allow", "x", [.readAudit], ["nowhere"], 60), ("expires", "x", [.readAudit], [], 31 * 86_400),
-        ("expires", "x", [.readAudit], [], 0),
+        ("allow", "x", [.readAudit], ["nowhere"], 60), ("expiresIn", "x", [.readAudit], [], 31 * 86_400),
+        ("expiresIn", "x", [.readAudit], [], 0),
     ])
     func `a key that must not be is refused`(
         field: String, name: String, scopes: [AdminScope], clients: [String], seconds: Int

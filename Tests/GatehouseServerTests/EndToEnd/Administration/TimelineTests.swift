@@ -77,7 +77,7 @@ struct TimelineTests {
                 "An administrator disabled the account.",
                 "A proof was refused. The account has been disabled.",
                 "An administrator enabled the account.",
-                "The person signed in with email.",
+                "The person signed in.",
                 "The person deleted the account.",
                 "A proof was refused. The account is being deleted.",
                 "The account was restored.",
@@ -144,6 +144,7 @@ struct TimelineTests {
     @Test func `keys of other applications, other scopes and wrong cursors are refused`() async throws {
         try await Self.with(others: TestServer.photos) { server, client in
             let ada = try await client.newcomer("ada")
+            _ = try await client.present(.somebody("ada"))
             let other = try await client.newcomer("other")
             let key = try await server.serviceKey([.readAccounts])
             let (foreign, narrow) = (
