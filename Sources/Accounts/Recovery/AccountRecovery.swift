@@ -103,8 +103,9 @@ package struct AccountRecovery: Sendable {
         let uid: UUID
         /// Where the link was sent; `nil` if an administrator was shown it.
         let address: Address?
-        /// Whether the link shows who reads a mailbox. One that was texted or shown says nothing about mailboxes, which
-        /// an intruder may have linked.
+        /// Whether the link shows who reads a mailbox.
+        ///
+        /// One that was texted or shown says nothing about mailboxes, which an intruder may have linked.
         var provesMailbox: Bool { address?.email != nil }
     }
 
