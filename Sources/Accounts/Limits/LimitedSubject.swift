@@ -58,7 +58,7 @@ extension RateLimit {
     /// The limits of messages to one address or number.
     fileprivate static let ofTargets: [Self] = [.otpSend, .forgotPasswordTarget, .registerTarget]
     /// The limits of administrators and their keys, which are no clients.
-    private static let ofAdministrators: [Self] = [.adminKey, .adminSearch, .adminReveal, .adminExport]
+    private static let ofAdministrators: [Self] = [.adminKey, .adminSearch, .adminReveal, .adminExport, .adminLift]
     /// The limits of clients, besides `general`, which is counted by route.
     fileprivate static let ofClients = allCases.filter {
         $0 != .general && !ofTargets.contains($0) && !ofAdministrators.contains($0)

@@ -31,6 +31,8 @@ package enum RateLimit: String, Sendable, CaseIterable {
     case adminKey
     /// Searches for accounts, reveals of their fields, and exports, per administrator.
     case adminSearch, adminReveal, adminExport
+    /// Lifted locks, per person or client whose locks are lifted.
+    case adminLift
     /// Other calls that write or need no bearer token, per route.
     case general
 }

@@ -46,8 +46,11 @@ package struct PasswordReplacement: Sendable {
     }
 
     /// Sets the password of the identity that the session's evidence proves, and revokes all other access.
+    ///
+    /// Without `provingMailbox` nobody has shown to read the subject's mailbox, so it gets no review link.
     func set(
-        _ hash: PasswordHash, by session: NewSession, of subject: PasswordSubject, store: any Store
+        _ hash: PasswordHash, by session: NewSession, of subject: PasswordSubject, provingMailbox: Bool = true,
+        store: any Store
     ) async throws {
         let application = session.application.id
         let identity = try await store.lockIdentity(
@@ -59,7 +62,12 @@ package struct PasswordReplacement: Sendable {
         try await revokeAccess(of: identity.uid, proving: subject, by: session, store: store)
         try await store.clearFailures(
             tokens.opaque.attemptKey(provider: session.provider, subject: subject), application: application)
-        try await notify(identity, of: subject, by: session, since: setBefore, store: store)
+        if provingMailbox {
+            try await notify(identity, of: subject, by: session, since: setBefore, store: store)
+        } else {
+            try await OwnerNotices(store: store, application: application)
+                .send(.passwordChanged, toOwnerOf: identity.uid)
+        }
         try await removeOthersClaims(at: subject.address, owner: identity.uid, application: application, store: store)
     }
 

@@ -7,6 +7,7 @@ internal import ProviderKit
 /// unfinished changes end, and identities that were linked recently need another sign-in.
 package struct AccountRecovery: Sendable {
     typealias Store = PasswordReplacement.Store & IdentityLinking.Store & RecoveryStore & AuditTrail & QuarantineStore
+        & ProfileStore
 
     let store: any TransactionalStore & Store
     let hasher: any PasswordHashing
@@ -17,8 +18,9 @@ package struct AccountRecovery: Sendable {
 
     /// Sets a new password, and opens a session.
     ///
-    /// A weak password or a full hashing queue does not consume the token; any later refusal does.
-    /// - Throws: `AccountsError.invalidToken`; `identityNotFound` if the account has no e-mail address.
+    /// A weak password, a full hashing queue or an account without room does not consume the token.
+    /// - Throws: `AccountsError.invalidToken`; `identityNotFound` if the account has no e-mail address that is surely its
+    ///   owner's.
     package func recover(
         _ text: String, to password: String, from client: Client, in application: Application
     ) async throws -> SignedIn {
@@ -31,13 +33,23 @@ package struct AccountRecovery: Sendable {
 
         let session = tokens.newSession(by: subject.evidence, of: configured.name, from: client, in: application)
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
-            let contact = try await use(link, in: application, locking: [], store: store)
+            let contact = try await hold(link, in: application, locking: [], store: store)
+            let known = try await identity(
+                of: subject, in: link, ofProvider: configured.name, reachedAt: contact, in: application, store: store)
+            // Only refusals come before, because a refusal commits what was written.
+            try await consume(link, in: application, store: store)
             try await store.discard(
                 .passwordReset, provider: configured.name, providerUid: subject.providerUid,
                 application: application.id)
-            let identity = try await identity(of: subject, in: link.uid, by: session, notifying: contact, store: store)
-            try await store.liftQuarantine(of: [identity.id], uid: link.uid, application: application.id)
-            try await replacement.set(hash, by: session, of: subject, store: store)
+            let identity =
+                if let known { known } else {
+                    try await add(subject, to: link.uid, by: session, notifying: contact, store: store)
+                }
+            if link.provesMailbox {
+                try await store.liftQuarantine(of: [identity.id], uid: link.uid, application: application.id)
+            }
+            try await replacement.set(
+                hash, by: session, of: subject, provingMailbox: link.provesMailbox, store: store)
             try await record(link, by: session, store: store)
             let opened = try await store.open(session, identity: identity)
             return SignInOutcome.opened(opened, secret: session.secret)
@@ -47,8 +59,8 @@ package struct AccountRecovery: Sendable {
 
     /// Links a proved identity, or accepts one that the account has, and opens a session with it.
     ///
-    /// The account's passwords are removed, because an intruder may know them. A refused proof does not
-    /// consume the token, but a code that the proof contains is consumed.
+    /// The account's passwords are removed, because an intruder may know them. A proof that is refused, or that was used
+    /// before, does not consume the token, but a code that the proof contains is consumed.
     /// - Throws: `AccountsError.invalidToken`; `identityInUse` if another account has the identity; and the errors of a
     ///   sign-in.
     package func recover(
@@ -64,18 +76,20 @@ package struct AccountRecovery: Sendable {
             let (evidence, client) = try await linking.accept(
                 presented, of: provider, for: .signIn, from: client, in: application, store: store)
             let reading = try await LinkingFacts(store: store, application: application).read(evidence, of: provider)
+            let contact = try await hold(link, in: application, locking: reading.state.accounts, store: store)
+            try await LinkingFacts(store: store, application: application)
+                .hold(reading, locking: reading.state.accounts.union([link.uid]), for: evidence, of: provider)
             let entrance = try await entrance(
                 for: evidence, reading.state, to: link.uid, policy: LinkingPolicy(provider, in: application),
                 in: application, store: store)
-            let contact = try await use(link, in: application, locking: reading.state.accounts, store: store)
-            try await LinkingFacts(store: store, application: application)
-                .hold(reading, locking: reading.state.accounts.union([link.uid]), for: evidence, of: provider)
 
             let session = tokens.newSession(by: evidence, of: provider.name, from: client, in: application)
-            try await revokeAccess(to: link, in: application, store: store)
             let writer = VerdictWriter(
                 session: session, contacts: [link.uid: contact], tokens: tokens, store: store)
+            // A refusal commits what was written, so evidence that was used before is refused first.
             try await writer.spendEvidence()
+            try await consume(link, in: application, store: store)
+            try await revokeAccess(to: link, in: application, store: store)
             try await record(link, by: session, store: store)
             return try await enter(link.uid, by: entrance, writer, store: store)
         }
@@ -84,11 +98,15 @@ package struct AccountRecovery: Sendable {
 
     // MARK: - Link
 
-    private struct Link: Sendable {
+    struct Link: Sendable {
         let token: OpaqueToken
         let uid: UUID
         /// Where the link was sent; `nil` if an administrator was shown it.
         let address: Address?
+        /// Whether the link shows who reads a mailbox.
+        ///
+        /// One that was texted or shown says nothing about mailboxes, which an intruder may have linked.
+        var provesMailbox: Bool { address?.email != nil }
     }
 
     private func pending(_ text: String, in application: Application) async throws -> Link {
@@ -99,24 +117,40 @@ package struct AccountRecovery: Sendable {
         return Link(token: token, uid: uid, address: proof.address)
     }
 
-    /// Consumes the token, before which nothing may be written, and locks the account and `others`.
+    /// Locks the account and `others`, and refuses a link that is no longer valid.
+    ///
+    /// All that ends or consumes a link holds the account's lock, so the link stays valid in this transaction. A link to
+    /// an account that nobody may enter is consumed.
     /// - Returns: where the owner could be reached before.
     /// - Throws: `AccountsError.invalidToken`, also if the account has lost the address that the link was sent to.
-    private func use(
+    private func hold(
         _ link: Link, in application: Application, locking others: Set<UUID>, store: any Store
     ) async throws -> OwnerContact {
+        let statuses = try await store.lockAccounts(others.union([link.uid]), application: application.id)
+        guard try await store.peek(.recovery, hash: link.token.hash, application: application.id) != nil else {
+            throw AccountsError.invalidToken
+        }
+        switch statuses[link.uid] {
+        case .live?: break
+        case .disabled?:
+            try await consume(link, in: application, store: store)
+            throw AccountsError.accountDisabled(LinkingRule.accountDisabled.refusal)
+        case .deleted?, .absorbed?, nil:
+            try await consume(link, in: application, store: store)
+            throw AccountsError.invalidToken
+        }
+        let contact = try await store.contact(of: link.uid, application: application.id)
+        if let address = link.address, !contact.addresses.contains(address) {
+            try await consume(link, in: application, store: store)
+            throw AccountsError.invalidToken
+        }
+        return contact
+    }
+
+    private func consume(_ link: Link, in application: Application, store: any Store) async throws {
         guard try await store.consume(.recovery, hash: link.token.hash, application: application.id) != nil else {
             throw AccountsError.invalidToken
         }
-        let statuses = try await store.lockAccounts(others.union([link.uid]), application: application.id)
-        switch statuses[link.uid] {
-        case .live?: break
-        case .disabled?: throw AccountsError.accountDisabled(LinkingRule.accountDisabled.refusal)
-        case .deleted?, .absorbed?, nil: throw AccountsError.invalidToken
-        }
-        let contact = try await store.contact(of: link.uid, application: application.id)
-        if let address = link.address, !contact.addresses.contains(address) { throw AccountsError.invalidToken }
-        return contact
     }
 
     private func record(_ link: Link, by session: NewSession, store: any Store) async throws {
@@ -124,48 +158,7 @@ package struct AccountRecovery: Sendable {
         try await store.record(entry, application: session.application.id)
     }
 
-    // MARK: - Password
-
-    /// The address whose identity gets the password: the one that the link was sent to, or else the oldest.
-    private func subject(of link: Link, in application: Application) async throws -> PasswordSubject {
-        let (configured, provider) = try application.providers.passwordProvider()
-        if let email = link.address?.email { return try provider.subject(typed: email.value) }
-        let identities = try await store.identities(of: link.uid, application: application.id)
-        for identity in identities where identity.provider == configured.name && identity.emailVerified {
-            guard let email = identity.email else { continue }
-            return PasswordSubject(providerUid: identity.providerUid, address: email)
-        }
-        let owned = try await store.contact(of: link.uid, application: application.id).addresses
-        guard let email = owned.lazy.compactMap(\.email).first else { throw AccountsError.identityNotFound }
-        return try provider.subject(typed: email.value)
-    }
-
-    /// The account's identity with the subject, which is added if the account owns only its address.
-    private func identity(
-        of subject: PasswordSubject, in uid: UUID, by session: NewSession, notifying contact: OwnerContact,
-        store: any Store
-    ) async throws -> KnownIdentity {
-        let application = session.application
-        if var known = try await store.knownIdentity(
-            session.provider, subject.providerUid, application: application.id)
-        {
-            guard known.uid == uid else { throw AccountsError.invalidToken }
-            // The link takes the place of the other sign-in that a quarantined identity needs.
-            known.isQuarantined = false
-            return known
-        }
-        guard contact.addresses.contains(.email(subject.address)) else { throw AccountsError.invalidToken }
-        guard try await hasRoom(uid, in: application, store: store) else {
-            throw AccountsError.limitReached(
-                limit: application.policy.maximumIdentities, LinkingRule.accountFull.refusal)
-        }
-        return try await VerdictWriter(session: session, contacts: [uid: contact], tokens: tokens, store: store)
-            .add(
-                NewIdentity(claiming: [], showing: [.email(subject.address)]),
-                recording: EvidenceRecord(.linkAsked, of: session.evidence), to: uid)
-    }
-
-    private func hasRoom(_ uid: UUID, in application: Application, store: any Store) async throws -> Bool {
+    func hasRoom(_ uid: UUID, in application: Application, store: any Store) async throws -> Bool {
         let identities = try await store.identities(of: uid, application: application.id)
         return identities.count { !$0.isGuest } < application.policy.maximumIdentities
     }

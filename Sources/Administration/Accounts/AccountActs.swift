@@ -14,6 +14,8 @@ package struct AccountActs: Sendable {
     let store: any TransactionalStore & Store
     /// The application whose accounts administrators are; `nil` if it is not known, or there is none.
     private var home: Application.ID?
+    /// Whether acts on accounts with a grant are refused.
+    private var sparesAdministrators = false
 
     package init(store: any TransactionalStore & Store, home: Application.ID? = nil) {
         (self.store, self.home) = (store, home)
@@ -21,6 +23,13 @@ package struct AccountActs: Sendable {
 
     /// The same acts, which refuse to disable or delete the last owner of all applications.
     package func keepingOwners(of home: Application) -> AccountActs { AccountActs(store: store, home: home.id) }
+
+    /// The same acts for an administrator, who acts on other administrators only with the right to grant.
+    package func keepingOwners(of home: Application, for administrator: Administrator) -> AccountActs {
+        var acts = keepingOwners(of: home)
+        acts.sparesAdministrators = !administrator.scopes.contains(.writeAdmins)
+        return acts
+    }
 
     /// Returns the dossier of the account that absorbed `uid`, if `uid` is an alias.
     package func dossier(of uid: UUID, in application: Application) async throws -> AccountDossier? {
@@ -84,7 +93,7 @@ package struct AccountActs: Sendable {
     }
 
     /// Locks the account, or the one that has absorbed it, and runs an act on it in the same transaction.
-    /// - Throws: `AccountsError.accountNotFound`.
+    /// - Throws: `AccountsError.accountNotFound`; `AdministrationError.forbidden`.
     func onAccount<Result: Sendable>(
         _ uid: UUID, in application: Application,
         _ act: @Sendable (any Store, UUID, AccountStatus) async throws -> Result
@@ -96,6 +105,10 @@ package struct AccountActs: Sendable {
             }
             // It was merged after its alias was resolved.
             if case .absorbed = status { throw StoreConflict() }
+            // The account may have got a grant, or been merged with one that has, since the call was checked.
+            if sparesAdministrators, let home, application.id == home, try await store.hasGrant(uid, home: home) {
+                throw AdministrationError.forbidden(.writeAdmins)
+            }
             return try await act(store, uid, status)
         }
     }

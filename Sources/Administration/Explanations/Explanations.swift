@@ -4,7 +4,7 @@ internal import ProviderKit
 
 /// Explains to administrators what has happened to an account, and what the linking rules decide.
 package struct Explanations: Sendable {
-    package typealias Store = ExplanationStore & AliasStore & PersonalDataStore & LinkingFacts.Store
+    package typealias Store = ExplanationStore & AliasStore & AuditTrail & PersonalDataStore & LinkingFacts.Store
         & BoundedTransactions
 
     let store: any Store
@@ -36,12 +36,24 @@ package struct Explanations: Sendable {
         return Page(items: try page.items.map { try TimelineEntry($0) }, next: page.next)
     }
 
-    /// Explains a decision of the linking rules without changing anything.
+    /// Explains a decision of the linking rules without changing anything but the audit.
     ///
+    /// It is recorded as a search is, without the evidence, because the answer shows which account has an address.
     /// - Throws: the errors of `LinkingQuestion.answer`.
-    package func explain(_ question: LinkingQuestion, in application: Application) async throws -> Explanation {
+    package func explain(
+        _ question: LinkingQuestion, by administrator: Administrator, in application: Application
+    ) async throws -> Explanation {
         try await store.transaction(within: .administration) { store in
-            try await question.answer(from: store, in: application)
+            let explanation = try await question.answer(from: store, in: application)
+            var details = AdministrativeAct(by: administrator.actor).details
+            (details["kind"], details["hits"]) = ("explain", .integer(Int64(explanation.found.count)))
+            try await store.record(AuditEntry(.accountsSearched, details: details), application: application.id)
+            return explanation
         }
     }
+}
+
+extension Explanation {
+    /// The accounts that the answer shows to have the evidence's identity or addresses.
+    fileprivate var found: Set<UUID> { Set(state.owners.map(\.uid)).union(state.identity.map { [$0.uid] } ?? []) }
 }

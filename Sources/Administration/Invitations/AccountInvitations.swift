@@ -49,6 +49,10 @@ package struct AccountInvitations: Sendable {
         }
         let target = try configured.capability((any ChallengeProvider).self).target(typed: invitee.typed)
         guard try await !store.isTaken(target, provider: configured.name, application: application.id) else {
+            // The refusal shows that an account has the address, as a search does.
+            var details = act.details
+            (details["kind"], details["hits"]) = (.string(invitee.kind.rawValue), 1)
+            try await store.record(AuditEntry(.accountsSearched, details: details), application: application.id)
             throw AccountsError.existingIdentity
         }
         try await limits.spend(
@@ -66,6 +70,8 @@ package struct AccountInvitations: Sendable {
             until: expiry)
         let details = details(of: invitation, for: invitee, by: act, in: application)
         try await store.retryingTransaction { store in
+            // Parallel invitations would not see each other's link, and leave several valid.
+            try await store.lockInvitation(to: target, provider: configured.name, application: application.id)
             try await store.discard(
                 .invitation, provider: configured.name, providerUid: target.providerUid, application: application.id)
             try await store.issue(proof, application: application.id)

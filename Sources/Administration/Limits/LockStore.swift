@@ -37,6 +37,8 @@ package protocol LockStore: Sendable {
     func locks(_ keys: LockKeys, of kind: Address.Kind?, application: Application.ID) async throws -> [Lock]
 
     /// Removes the counters behind these keys, also those that do not lock yet, and records the act if there were any.
+    ///
+    /// The counter of wrong codes is removed only if it locks, because it bounds the guesses of a whole day.
     func removeLocks(
         _ keys: LockKeys, of owner: UUID?, by act: AdministrativeAct, application: Application.ID
     ) async throws

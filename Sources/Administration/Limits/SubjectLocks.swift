@@ -1,5 +1,5 @@
 package import Accounts
-internal import Foundation
+package import Foundation
 internal import ProviderKit
 
 /// Looking at what keeps a person or a client out, and lifting it.
@@ -27,12 +27,21 @@ package struct SubjectLocks: Sendable {
         return locks
     }
 
-    /// Removes the counters of a subject, also those that do not lock yet, at every replica.
+    /// The account that owns the subject's address.
+    package func owner(of subject: LimitedSubject, in application: Application) async throws -> UUID? {
+        guard case .address(let address) = subject else { return nil }
+        return try await store.owner(of: address, application: application.id)
+    }
+
+    /// Removes the counters of a subject at every replica, also those that do not lock yet, except wrong codes.
     ///
+    /// Locks bound how often a secret is guessed, so those of a subject are lifted only a few times a day.
     /// - Returns: the locks that held.
+    /// - Throws: `AccountsError.rateLimited`.
     package func lift(
         _ subject: LimitedSubject, routes: [String], by act: AdministrativeAct, in application: Application
     ) async throws -> [Lock] {
+        try await limits.spend(.adminLift, of: RateSubject(target: subject.limitName), in: application)
         let locks = try await store.transaction(within: .administration) { store in
             let found = try await self.locks(of: subject, routes: routes, in: application, store: store)
             try await store.removeLocks(found.keys, of: found.owner, by: act, application: application.id)
@@ -62,6 +71,14 @@ extension LimitedSubject {
         switch self {
         case .address(let address): address.kind.rawValue
         case .client: "address"
+        }
+    }
+
+    /// The name under which lifts of the subject's locks are counted.
+    fileprivate var limitName: String {
+        switch self {
+        case .address(let address): "lift \(address.kind.rawValue) \(address.value)"
+        case .client(let address): "lift address \(address)"
         }
     }
 }

@@ -9,9 +9,9 @@ extension AdminCall {
         try await services.reading.detail(of: uid, in: application)
     }
 
-    /// The acts, which keep the last owner of all applications.
+    /// The acts of this caller, which keep the last owner of all applications.
     var acts: AccountActs {
-        get throws { services.acts.keepingOwners(of: try settings.home) }
+        get throws { services.acts.keepingOwners(of: try settings.home, for: administrator) }
     }
 
     /// Checks the phrase of an act on an account.

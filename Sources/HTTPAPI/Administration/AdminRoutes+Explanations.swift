@@ -46,7 +46,7 @@ struct ExplanationOperations {
         AdminOperation(
             "explain", scope: .readAccounts, limit: .adminSearch, errors: [.accountNotFound, .unsupportedProvider]
         ) { call, input in
-            try await explanations.explain(input.question, in: call.application)
+            try await explanations.explain(input.question, by: call.administrator, in: call.application)
         }
     }
 }

@@ -24,9 +24,12 @@ struct InvitationOperations {
     let useCases: AdministrationUseCases
 
     /// Roles and claims need the scope to set them.
+    ///
+    /// The calls are counted as searches, because they show which addresses are taken.
     var invite: AdminOperation<Act<InvitationBody>, Date> {
         AdminOperation(
-            "invitations.send", scope: .writeAccounts, errors: [.existingIdentity, .providerDisabled, .rateLimited]
+            "invitations.send", scope: .writeAccounts, limit: .adminSearch,
+            errors: [.existingIdentity, .providerDisabled, .rateLimited]
         ) { call, input in
             if input.body.givesAccess { try call.administrator.require(.accessOfAccounts) }
             return try await useCases.invitations.invite(

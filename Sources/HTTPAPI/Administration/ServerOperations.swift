@@ -73,9 +73,12 @@ struct ServerOperations {
 
     var liftLocks: AdminOperation<Act<SubjectBody>, LiftedLocks> {
         AdminOperation("limits.lift", scope: .writeLimits, limit: .adminSearch) { call, input in
-            let reason = try input.reasonWithoutNote
+            let (reason, subject) = (try input.reasonWithoutNote, try input.body.subject)
+            if let owner = try await useCases.locks.owner(of: subject, in: call.application) {
+                try await call.requireRight(toActOn: owner)
+            }
             let lifted = try await useCases.locks.lift(
-                input.body.subject, routes: limitedRoutes, by: call.act(because: reason), in: call.application)
+                subject, routes: limitedRoutes, by: call.act(because: reason), in: call.application)
             return LiftedLocks(lifted: lifted)
         }
     }

@@ -24,6 +24,21 @@ extension SQLStore: InvitationStore {
         return try row.next()
     }
 
+    /// Waits, because the transaction holds no other lock yet.
+    private static let lockInvitation = Statement(
+        .write,
+        """
+        SELECT pg_advisory_xact_lock(
+                   hashtextextended('invitation ' || $1::int || ' ' || $2::text || ' ' || $3::text, 0))
+        """)
+
+    package func lockInvitation(
+        to target: ChallengeTarget, provider: String, application: Application.ID
+    ) async throws {
+        try await write(
+            Self.lockInvitation, [.application(application), .text(provider), .text(target.providerUid)])
+    }
+
     private static let setInvited = Statement(
         .write,
         """

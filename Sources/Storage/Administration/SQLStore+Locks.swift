@@ -85,7 +85,7 @@ extension SQLStore: LockStore {
         WITH failures AS (
             DELETE FROM password_failures WHERE application_id = $1 AND subject = ANY ($2) RETURNING 1
         ), guesses AS (
-            DELETE FROM code_guesses WHERE application_id = $1 AND subject = $3 RETURNING 1
+            DELETE FROM code_guesses WHERE application_id = $1 AND subject = $3 AND wrong >= 100 RETURNING 1
         ), limits AS (
             DELETE FROM rate_limits r USING unnest($4::text[], $5::bytea[]) AS k (name, subject)
              WHERE r.application_id = $1 AND r.name = k.name AND r.subject = k.subject

@@ -66,9 +66,11 @@ extension TestServer {
     }
 
     /// Makes a recovery link as an owner does who is shown it, and returns its token.
-    func shownRecovery(of person: Person) async throws -> String {
+    func shownRecovery(of person: Person) async throws -> String { try await shownRecovery(of: person.uid) }
+
+    func shownRecovery(of person: String) async throws -> String {
         let links = RecoveryLinks(store: backend.store, limits: nil, opaque: backend.opaque, time: SystemTime())
-        let uid = try #require(UUID(uuidString: person.uid))
+        let uid = try #require(UUID(uuidString: person))
         let link = try await links.make(.show, for: uid, by: Self.operations, in: application())
         let shown = try #require(link.shown)
         return try #require(URLComponents(string: shown)?.query("token"))

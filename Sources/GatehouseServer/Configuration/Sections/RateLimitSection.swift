@@ -51,11 +51,14 @@ extension RateLimit {
         case .adminSearch: Rate(60, per: .seconds(60))
         case .adminReveal: Rate(60, per: .seconds(3600))
         case .adminExport: Rate(10, per: .seconds(86_400))
+        case .adminLift: Rate(5, per: .seconds(86_400))
         }
     }
 
-    /// Whether the limit cannot be configured, because its rate is far above normal use and only stops floods.
-    fileprivate var isBuiltIn: Bool { self == .redirect || self == .export }
+    /// Whether the limit cannot be configured.
+    ///
+    /// Its rate is far above normal use and only stops floods, or it bounds how often guesses can be allowed again.
+    fileprivate var isBuiltIn: Bool { self == .redirect || self == .export || self == .adminLift }
 
     fileprivate var help: String {
         switch self {
@@ -82,6 +85,7 @@ extension RateLimit {
         case .adminSearch: "Searches for accounts, by administrator."
         case .adminReveal: "Fields of accounts that are shown unmasked, by administrator."
         case .adminExport: "Exports of accounts, by administrator."
+        case .adminLift: "Lifted locks of one address, number or client."
         case .general: "Every other route that writes or needs no bearer, each counted on its own, by client."
         }
     }

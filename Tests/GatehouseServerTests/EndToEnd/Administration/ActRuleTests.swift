@@ -141,6 +141,30 @@ struct ActRuleTests {
         }
     }
 
+    @Test func `a grant that comes after the check of the call still counts`() async throws {
+        try await TestServer.administered { server, admin in
+            let home = try await server.application()
+            let person = try await admin.api.register(at: server)
+            let uid = try #require(UUID(uuidString: person.uid))
+            try await AdminGrants(store: server.backend.store, home: home)
+                .grant(.auditor, to: uid, on: nil, by: TestServer.operations)
+            for (scopes, isAllowed) in [([.writeAccounts], false), ([.writeAccounts, .writeAdmins], true)]
+                as [(Set<AdminScope>, Bool)]
+            {
+                let caller = Administrator(
+                    actor: TestServer.operations.actor, application: home, scopes: scopes, expiresAt: Date() + 60)
+                let acts = server.acts.keepingOwners(of: home, for: caller)
+                if isAllowed {
+                    try await acts.setDisabled(true, uid: uid, by: TestServer.operations, in: home)
+                } else {
+                    await #expect(throws: AdministrationError.forbidden(.writeAdmins)) {
+                        try await acts.setDisabled(true, uid: uid, by: TestServer.operations, in: home)
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `an account of another application is unknown`() async throws {
         try await TestServer.administered(others: TestServer.photos) { server, admin in
             let person = try await admin.api.register(at: server)

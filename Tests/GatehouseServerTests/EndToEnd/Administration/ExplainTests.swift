@@ -51,7 +51,12 @@ struct ExplainTests {
                     #expect(!answer.text.contains(person.email), "no address of another person")
                 }
             }
-            #expect(try await server.count("SELECT count(*) FROM audit_events") == before)
+            let searches = try await server.audited().filter { $0.event == "accounts.searched" }
+            #expect(searches.count == cases.count && searches.allSatisfy { $0.details["kind"] == "explain" })
+            #expect(searches.map(\.details["hits"]).contains(1) && searches.map(\.details["hits"]).contains(0))
+            #expect(!"\(searches)".contains("@"), "no evidence")
+            #expect(
+                try await server.count("SELECT count(*) FROM audit_events") == before + cases.count, "nothing else")
         }
     }
 

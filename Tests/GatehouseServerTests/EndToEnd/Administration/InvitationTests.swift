@@ -204,6 +204,40 @@ struct InvitationTests {
         }
     }
 
+    @Test func `parallel invitations of one address leave one valid link`() async throws {
+        try await TestServer.inviting { server, client, key in
+            let email = APIClient.newAddress()
+            let answers = try await atOnce(20) { try await client.invite(["email": .string(email)], by: key) }
+            let sent = answers.count { $0.status == 201 }
+            #expect(sent > 1 && answers.allSatisfy { [201, 503].contains($0.status) }, "\(answers.map(\.text))")
+            #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'invitation'") == 1)
+            var tokens: Set<String> = []
+            try await eventually("all links arrive") {
+                tokens = server.linkTokens(to: email, at: "invitation")
+                return tokens.count == sent
+            }
+            var opened = 0
+            for token in tokens where try await client.accept(token).status == 200 { opened += 1 }
+            #expect(opened == 1)
+        }
+    }
+
+    @Test func `a taken address is counted and recorded as a search`() async throws {
+        try await TestServer.inviting(rateLimits: "{ adminSearch: 2/h }") { server, client, key in
+            let person = try await client.register(at: server)
+            let events = try await server.audited {
+                for _ in 1...2 {
+                    expectError(
+                        try await client.invite(["email": .string(person.email)], by: key), 409, "EXISTING_IDENTITY")
+                }
+                expectError(try await client.invite(["email": .string(person.email)], by: key), 429, "RATE_LIMITED")
+            }
+            #expect(events.map(\.event) == ["accounts.searched", "accounts.searched"])
+            #expect(events.allSatisfy { $0.details["kind"] == "email" && $0.details["hits"] == 1 && $0.account == nil })
+            #expect(!"\(events)".contains(person.email))
+        }
+    }
+
     @Test func `the calls count as requests for a password reset`() async throws {
         try await TestServer.inviting(rateLimits: "{ forgotPassword: 2/h }") { _, client, _ in
             expectError(try await client.accept("x"), 401, "INVALID_TOKEN")

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Foundation
 import NIOHTTP1
 import Postgres
@@ -105,6 +106,40 @@ struct LockAdminTests {
             #expect(try await admin.act("/limits/lift", subject)["lifted"].array?.count == 2)
             #expect(try await admin.ask("/limits/search", .object(subject))["locks"] == [])
             #expect(try await api.post("/auth/email/otp", ["email": .string(email)]).status == 202)
+        }
+    }
+
+    @Test func `a subject's locks are lifted five times a day, and wrong codes only once they lock`() async throws {
+        try await TestServer.with(rateLimits: "{ adminSearch: 100/min }", admin: OperatorClient.admin) { server in
+            let admin = try await OperatorClient.of(server)
+            let subject: [String: JSONValue] = ["email": "ada@example.com"]
+            try await server.execute(
+                """
+                INSERT INTO code_guesses (application_id, subject, wrong)
+                SELECT id, sha256(convert_to('email:ada@example.com', 'UTF8')), 99 FROM applications WHERE name = 'demo'
+                """)
+            #expect(try await admin.act("/limits/lift", subject).status == 200)
+            #expect(try await server.count("SELECT count(*) FROM code_guesses") == 1, "not locked yet")
+            try await server.execute("UPDATE code_guesses SET wrong = 100")
+            #expect(try await admin.act("/limits/lift", subject)["lifted"].array?.count == 1)
+            #expect(try await server.count("SELECT count(*) FROM code_guesses") == 0)
+            for _ in 1...3 { #expect(try await admin.act("/limits/lift", subject).status == 200) }
+            let other = try await OperatorClient.of(server)
+            expectError(try await other.act("/limits/lift", subject), 429, "RATE_LIMITED", "by another administrator")
+            #expect(try await admin.act("/limits/lift", ["email": "grace@example.com"]).status == 200)
+        }
+    }
+
+    @Test func `locks of an administrator are not lifted by a key`() async throws {
+        try await TestServer.with(admin: OperatorClient.admin) { server in
+            let (api, admin) = (APIClient(server), try await OperatorClient.of(server))
+            let person = try await api.register(at: server)
+            for _ in 1...10 { _ = try await api.login(person.email, "a wrong one") }
+            let grants = AdminGrants(store: server.backend.store, home: try await server.application())
+            let uid = try #require(UUID(uuidString: person.uid))
+            try await grants.grant(.auditor, to: uid, on: nil, by: TestServer.operations)
+            expectError(try await admin.act("/limits/lift", ["email": .string(person.email)]), 403, "FORBIDDEN")
+            expectError(try await api.login(person.email), 429, "IDENTITY_TEMPORARILY_LOCKED")
         }
     }
 
