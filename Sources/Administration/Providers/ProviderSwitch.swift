@@ -28,6 +28,15 @@ package struct ProviderSwitch: Sendable, Equatable {
     }
 }
 
+extension ProviderRegistry {
+    /// The same providers in the modes of the configuration and of these switches, whatever this server follows so far.
+    func following(_ switches: [ProviderSwitch]) -> ProviderRegistry {
+        var modes = Dictionary(all.map { ($0.name, $0.declaration.mode) }) { first, _ in first }
+        for made in switches where made.end(under: modes[made.provider]) == nil { modes[made.provider] = made.mode }
+        return switching(modes)
+    }
+}
+
 /// Why a switch has ended.
 package enum SwitchEnd: String, Sendable {
     /// Its time was over.
@@ -63,9 +72,11 @@ package struct SwitchRequest: Sendable {
 }
 
 package protocol ProviderSwitchStore: Sendable {
-    /// Keeps other transactions from switching the provider, without waiting.
-    /// - Returns: `false` if another one is switching it.
-    func lockSwitch(of provider: String, application: Application.ID) async throws -> Bool
+    /// Keeps other transactions from switching a provider of the application, without waiting.
+    ///
+    /// Two providers may each be the other's remaining way in, so the lock is not one for each provider.
+    /// - Returns: `false` if another one is switching.
+    func lockSwitches(of application: Application.ID) async throws -> Bool
 
     /// The application's switches that have not ended.
     func switches(of application: Application.ID) async throws -> [ProviderSwitch]

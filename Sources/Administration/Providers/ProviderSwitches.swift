@@ -33,10 +33,10 @@ package struct ProviderSwitches: Sendable {
                     change, home: home, you: you, in: application, store: store)
                 guard !before.plan.isOutgrown(by: effect.stranded) else { throw AdministrationError.planStale }
                 guard !admins.locksOut else { throw AdministrationError.wouldLockOutAdmins }
-                if let replaced = before.last {
+                if let last = before.last {
+                    let end = last.end(under: configured.declaration.mode)
                     _ = try await store.end(
-                        replaced, because: replaced.isOver ? .date : .replaced, by: replaced.isOver ? nil : act,
-                        application: application.id)
+                        last, because: end ?? .replaced, by: end == nil ? act : nil, application: application.id)
                 }
                 let made = try await store.insert(
                     ProviderSwitch(
@@ -140,15 +140,15 @@ extension ProviderSwitches {
         store: any ProviderPlanStore & ProviderSwitchStore
     ) async throws -> (ModeChange, before: (plan: StoredPlan, last: ProviderSwitch?)) {
         let provider = configured.name
-        guard try await store.lockSwitch(of: provider, application: application.id),
+        guard try await store.lockSwitches(of: application.id),
             let plan = try await store.takePlan(request.plan, of: provider, application: application.id)
         else { throw AdministrationError.planStale }
-        let last = try await store.switches(of: application.id).first { $0.provider == provider }
-        let mode = last.flatMap { $0.isOver ? nil : $0.mode } ?? configured.declaration.mode
-        let registry = application.providers.switching([provider: mode])
-        guard plan.from == mode,
-            let change = ModeChange(of: provider, to: plan.to, among: registry, under: application.policy)
+        let switches = try await store.switches(of: application.id)
+        let registry = application.providers.following(switches)
+        guard let change = ModeChange(of: provider, to: plan.to, among: registry, under: application.policy),
+            change.from == plan.from
         else { throw AdministrationError.planStale }
+        let last = switches.first { $0.provider == provider }
         try AdministrationError.require(request.confirm, toBe: plan.to.phrase(for: provider, of: application))
         return (change, (plan, last))
     }

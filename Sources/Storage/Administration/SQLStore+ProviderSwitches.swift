@@ -6,14 +6,11 @@ internal import ProviderKit
 
 extension SQLStore: ProviderSwitchStore {
     /// Uses an advisory lock without waiting, because a switch takes as long as its accounts are counted.
-    private static let lockSwitch = Statement(
-        .write,
-        """
-        SELECT pg_try_advisory_xact_lock(hashtextextended('provider switch ' || $1::int || ' ' || $2::text, 0))
-        """)
+    private static let lockSwitches = Statement(
+        .write, "SELECT pg_try_advisory_xact_lock(hashtextextended('provider switches ' || $1::int, 0))")
 
-    package func lockSwitch(of provider: String, application: Application.ID) async throws -> Bool {
-        var row = try await one(Self.lockSwitch, [.application(application), .text(provider)])
+    package func lockSwitches(of application: Application.ID) async throws -> Bool {
+        var row = try await one(Self.lockSwitches, [.application(application)])
         return try row.next()
     }
 
