@@ -20,6 +20,11 @@ package struct ProviderSwitch: Sendable, Equatable {
         (self.since, self.until, self.isOver) = (since, until, isOver)
     }
 
+    /// How long a server that has missed a notification may take to follow.
+    package static let longestLag: Duration = .seconds(10)
+    /// When nobody signs in any more as before the switch; a call that has begun earlier may still be running.
+    static let settled: Duration = longestLag + .seconds(20)
+
     /// Why the switch ends under the present configuration; `nil` if it stays.
     package func end(under fileMode: ProviderMode?) -> SwitchEnd? {
         if isOver { return .date }
@@ -98,6 +103,14 @@ package protocol ProviderSwitchStore: Sendable {
         accountsOf made: ProviderSwitch, changing change: ModeChange, telling tells: Bool, ending ends: Bool,
         application: Application.ID
     ) async throws
+
+    /// Has the accounts whose sessions end listed once more, that long after the switch.
+    func listSessions(
+        endedBy made: ProviderSwitch, after pause: Duration, application: Application.ID
+    ) async throws
+
+    /// Lists the accounts whose sessions end by switches that are due to be looked at once more.
+    func listDueSessions(application: Application.ID) async throws
 
     /// Some of the accounts that are listed.
     func switchedAccounts(limit: Int, application: Application.ID) async throws -> [SwitchedAccount]

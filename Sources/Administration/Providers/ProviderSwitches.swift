@@ -48,6 +48,11 @@ package struct ProviderSwitches: Sendable {
                         accountsOf: made, changing: change, telling: request.notifies, ending: request.endsSessions,
                         application: application.id)
                 }
+                // In the other modes people go on signing in.
+                if request.endsSessions, change.endsSignIn {
+                    try await store.listSessions(
+                        endedBy: made, after: ProviderSwitch.settled, application: application.id)
+                }
                 try await store.announceSwitches()
                 return made
             }
@@ -90,6 +95,7 @@ package struct ProviderSwitches: Sendable {
     ///
     /// - Returns: how many accounts were looked at; call again until there are none.
     package func work(on application: Application) async throws -> Int {
+        try await store.listDueSessions(application: application.id)
         let accounts = try await store.switchedAccounts(limit: 50, application: application.id)
         // In random order, so that replicas rarely wait for one another.
         for account in accounts.shuffled() {

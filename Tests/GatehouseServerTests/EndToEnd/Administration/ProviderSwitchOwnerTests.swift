@@ -1,6 +1,7 @@
 import Accounts
 import Administration
 import Foundation
+import ProviderKit
 import Testing
 
 @testable import GatehouseServer
