@@ -4,7 +4,7 @@ package import ProviderKit
 
 /// Invites people who have no account yet.
 package struct AccountInvitations: Sendable {
-    package typealias Store = InvitationStore & ProofStore & MessageOutbox & AuditTrail
+    package typealias Store = InvitationStore & ProofStore & MessageOutbox & AuditTrail & BoundedTransactions
 
     /// How long an invitation may be valid, and how long it is if nothing is said.
     package static let lifetimes: ClosedRange<Duration> = .seconds(3600)...(.seconds(30 * 86_400))
@@ -65,7 +65,7 @@ package struct AccountInvitations: Sendable {
             .invitation, to: target.address, link: "\(application.issuer)/invitation?token=\(token.text)",
             until: expiry)
         let details = details(of: invitation, for: invitee, by: act, in: application)
-        try await store.retryingTransaction { store in
+        try await store.retryingTransaction(within: .administration) { store in
             try await store.discard(
                 .invitation, provider: configured.name, providerUid: target.providerUid, application: application.id)
             try await store.issue(proof, application: application.id)

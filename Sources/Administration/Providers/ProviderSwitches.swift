@@ -9,6 +9,8 @@ package struct ProviderSwitches: Sendable {
     let store: any TransactionalStore & Store
     /// Lets this server follow a switch before it answers.
     let follow: @Sendable () async -> Void
+    /// A count reads many rows, so a server makes one at a time, for plans and switches together.
+    let turn = AdminCapacity(places: 1)
 
     package init(store: any TransactionalStore & Store, follow: @escaping @Sendable () async -> Void = {}) {
         (self.store, self.follow) = (store, follow)
@@ -17,15 +19,16 @@ package struct ProviderSwitches: Sendable {
     /// Switches a provider as a plan says, for a limited time.
     ///
     /// The accounts are counted again, in the same transaction. Of calls at the same time, one succeeds.
-    /// - Throws: `AdministrationError.planStale`, `confirmationRequired`, `wrongState` and `wouldLockOutAdmins`.
+    /// - Throws: `AdministrationError.planStale`, `confirmationRequired`, `wrongState` and `wouldLockOutAdmins`;
+    ///   `AccountsError.overloaded` while others are counted.
     package func change(
         _ provider: String, as request: SwitchRequest, by act: AdministrativeAct, home: Application, you: UUID? = nil,
         in application: Application
     ) async throws -> ProviderSwitch {
         let configured = try Self.provider(provider, of: application)
         let until = try Self.end(of: request)
-        let made = try await retryingOnConflict {
-            try await store.transaction(within: .planning) { store in
+        let made = try await turn.run {
+            try await store.retryingTransaction(within: .planning) { store in
                 let (change, before) = try await Self.confirmed(
                     request, of: configured, in: application, store: store)
                 try Self.require(change.to, of: configured, in: application)
@@ -66,7 +69,7 @@ package struct ProviderSwitches: Sendable {
     /// - Throws: `AdministrationError.notFound`.
     package func end(_ provider: String, by act: AdministrativeAct, in application: Application) async throws {
         _ = try Self.provider(provider, of: application)
-        let hasEnded = try await store.retryingTransaction { store in
+        let hasEnded = try await store.retryingTransaction(within: .administration) { store in
             let made = try await store.switches(of: application.id).first { $0.provider == provider }
             guard let made, try await store.end(made, because: .ended, by: act, application: application.id) else {
                 return false
