@@ -7,7 +7,7 @@ package typealias AdministrationStore = AccountsStore & AccountActStore & Servic
     & StatisticsStore & ProviderPlanStore & ProviderSwitchStore & ProviderModeStore
     & ErasureListStore & DeliveryListStore & MessageListStore & AuditListStore & SigningKeyListStore & LockStore
 
-/// Runs reads of administrators under a time limit of their own.
+/// Runs reads and acts of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
     /// Runs the body in a transaction whose statements may each take at most `limit`.
     ///
@@ -15,6 +15,15 @@ package protocol BoundedTransactions: Sendable {
     func transaction<Result: Sendable>(
         within limit: Duration, _ body: @Sendable (Self) async throws -> Result
     ) async throws -> Result
+}
+
+extension BoundedTransactions {
+    /// Works as `transaction(within:)`, and repeats the body, with all reads that it depends on, after a `StoreConflict`.
+    package func retryingTransaction<Result: Sendable>(
+        within limit: Duration, _ body: @Sendable (Self) async throws -> Result
+    ) async throws -> Result {
+        try await retryingOnConflict { try await transaction(within: limit, body) }
+    }
 }
 
 extension Duration {
@@ -71,7 +80,7 @@ package final class AdministrationUseCases: Sendable {
         reading = AccountReading(store: store, opaque: opaque, cursors: cursors)
         search = AccountSearch(store: store, cursors: cursors)
         statistics = StatisticsReading(store: store)
-        providerPlans = ProviderPlans(store: store)
+        providerPlans = ProviderPlans(store: store, turn: switches.turn)
         providerSwitches = switches
         invitations = AccountInvitations(
             store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)

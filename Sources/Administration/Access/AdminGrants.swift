@@ -3,7 +3,8 @@ package import Foundation
 
 /// Granting and revoking the roles of administrators, who are accounts of one application.
 package struct AdminGrants: Sendable {
-    package typealias Store = AdminGrantStore & AccountLocks & OwnerContactStore & MessageOutbox
+    package typealias Store = AdminGrantStore & AccountLocks & BoundedTransactions & OwnerContactStore
+        & MessageOutbox
 
     let store: any TransactionalStore & Store
     /// The application whose accounts administrators are.
@@ -27,7 +28,7 @@ package struct AdminGrants: Sendable {
     package func grant(
         _ role: AdminScope.Role, to uid: UUID, on application: Application?, by act: AdministrativeAct
     ) async throws {
-        try await store.retryingTransaction { store in
+        try await store.retryingTransaction(within: .administration) { store in
             guard try await store.lockAccount(uid, application: home.id) == .live else {
                 throw AdministrationError.accountNotFound
             }
@@ -47,7 +48,7 @@ package struct AdminGrants: Sendable {
     ///
     /// - Throws: `AdministrationError.accountNotFound`, and `lastOwner`.
     package func revoke(_ uid: UUID, on application: Application?, by act: AdministrativeAct) async throws {
-        try await store.retryingTransaction { store in
+        try await store.retryingTransaction(within: .administration) { store in
             guard try await store.lockAccount(uid, application: home.id) != nil else {
                 throw AdministrationError.accountNotFound
             }

@@ -98,7 +98,7 @@ package struct AccountActs: Sendable {
         _ uid: UUID, in application: Application,
         _ act: @Sendable (any Store, UUID, AccountStatus) async throws -> Result
     ) async throws -> Result {
-        try await store.retryingTransaction { store in
+        try await store.retryingTransaction(within: .administration) { store in
             let uid = try await store.resolve(uid, application: application.id)
             guard let status = try await store.lockAccount(uid, application: application.id) else {
                 throw AccountsError.accountNotFound(uid)

@@ -4,7 +4,7 @@ package import ProviderKit
 
 /// Invites people who have no account yet.
 package struct AccountInvitations: Sendable {
-    package typealias Store = InvitationStore & ProofStore & MessageOutbox & AuditTrail
+    package typealias Store = InvitationStore & ProofStore & MessageOutbox & AuditTrail & BoundedTransactions
 
     /// How long an invitation may be valid, and how long it is if nothing is said.
     package static let lifetimes: ClosedRange<Duration> = .seconds(3600)...(.seconds(30 * 86_400))
@@ -69,7 +69,7 @@ package struct AccountInvitations: Sendable {
             .invitation, to: target.address, link: "\(application.issuer)/invitation?token=\(token.text)",
             until: expiry)
         let details = details(of: invitation, for: invitee, by: act, in: application)
-        try await store.retryingTransaction { store in
+        try await store.retryingTransaction(within: .administration) { store in
             // Parallel invitations would not see each other's link, and leave several valid.
             try await store.lockInvitation(to: target, provider: configured.name, application: application.id)
             try await store.discard(

@@ -5,7 +5,7 @@ internal import ProviderKit
 /// Makes links that let owners back into their accounts.
 package struct RecoveryLinks: Sendable {
     package typealias Store = RecoveryStore & ProofStore & MessageOutbox & AuditTrail & AccountLocks & AliasStore
-        & AdminNoteStore
+        & AdminNoteStore & BoundedTransactions
         & IdentityStore & OwnerContactStore
 
     /// How the owner gets the link.
@@ -46,7 +46,7 @@ package struct RecoveryLinks: Sendable {
     ) async throws -> Link {
         let token = opaque.make()
         let url = "\(application.issuer)/recover?token=\(token.text)"
-        return try await store.retryingTransaction { store in
+        return try await store.retryingTransaction(within: .administration) { store in
             let uid = try await liveOwner(uid, in: application, store: store)
             let address = try await address(of: uid, for: delivery, in: application, store: store)
             let proof = NewProof.recovery(token, of: uid, sentTo: address)

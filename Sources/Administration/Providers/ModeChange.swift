@@ -70,11 +70,14 @@ package struct ModeEffect: Sendable, Equatable {
     package var sample: [UUID]
     package var admins: Admins
 
-    /// The accounts of `admins` that were asked about, by what becomes of them.
+    /// The administrators that were asked about, by what becomes of them.
+    ///
+    /// For them only the identities count that their grants name.
     package struct Admins: Sendable, Equatable {
+        /// Those that can't sign in any more, or only as people without a role.
         package var stranded: [UUID]
         package var detour: [UUID]
-        /// Those that can sign in after the change.
+        /// Those that can sign in as administrators after the change.
         package var remaining: [UUID]
 
         package init(stranded: [UUID], detour: [UUID], remaining: [UUID]) {

@@ -18,9 +18,9 @@ package struct ProviderPlan: Sendable, Equatable {
 package struct AdminImpact: Sendable, Equatable {
     /// How many need another way in, or have none.
     package var affected = 0
-    /// Whether no owner of all applications could sign in any more.
+    /// Whether no owner of all applications could sign in as such any more.
     package var lastOwner = false
-    /// Whether the administrator who asks could not sign in any more.
+    /// Whether the administrator who asks could not sign in as such any more.
     package var you = false
 
     package init() {}

@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 
 package protocol ProviderPlanStore: Sendable {
-    /// Counts what a change would do, exactly and in one snapshot; `admins` are accounts to look at one by one.
+    /// Counts what a change would do, exactly and in one snapshot; `admins` are administrators to look at one by one.
     func effect(
         of change: ModeChange, admins: [UUID], sample: Int, application: Application.ID
     ) async throws -> ModeEffect

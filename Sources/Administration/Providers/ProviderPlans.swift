@@ -6,18 +6,18 @@ package struct ProviderPlans: Sendable {
     package typealias Store = ProviderPlanStore & AdminGrantStore & BoundedTransactions
 
     let store: any Store
-    /// A count reads many rows, so a server makes one at a time.
-    private let turn = AdminCapacity(places: 1)
+    private let turn: AdminCapacity
 
     /// How many stranded accounts a plan names.
     static let sample = 20
 
-    init(store: any Store) { self.store = store }
+    /// `turn` is that of the switches, which count as well.
+    init(store: any Store, turn: AdminCapacity) { (self.store, self.turn) = (store, turn) }
 
     /// Plans a change of the application's provider, which changes nothing yet.
     ///
     /// `home` is the application of administrators, and `you` the account of the administrator who asks, if a person.
-    /// - Throws: `AdministrationError.notFound`.
+    /// - Throws: `AdministrationError.notFound`; `AccountsError.overloaded` while others are counted.
     package func plan(
         _ provider: String, to mode: ProviderMode, home: Application, you: UUID? = nil, in application: Application
     ) async throws -> ProviderPlan {

@@ -20,11 +20,25 @@ package struct ProviderSwitch: Sendable, Equatable {
         (self.since, self.until, self.isOver) = (since, until, isOver)
     }
 
+    /// How long a server that has missed a notification may take to follow.
+    package static let longestLag: Duration = .seconds(10)
+    /// When nobody signs in any more as before the switch; a call that has begun earlier may still be running.
+    static let settled: Duration = longestLag + .seconds(20)
+
     /// Why the switch ends under the present configuration; `nil` if it stays.
     package func end(under fileMode: ProviderMode?) -> SwitchEnd? {
         if isOver { return .date }
         if fileMode == mode { return .adopted }
         return fileMode == self.fileMode ? nil : .superseded
+    }
+}
+
+extension ProviderRegistry {
+    /// The same providers in the modes of the configuration and of these switches, whatever this server follows so far.
+    func following(_ switches: [ProviderSwitch]) -> ProviderRegistry {
+        var modes = Dictionary(all.map { ($0.name, $0.declaration.mode) }) { first, _ in first }
+        for made in switches where made.end(under: modes[made.provider]) == nil { modes[made.provider] = made.mode }
+        return switching(modes)
     }
 }
 
@@ -63,9 +77,11 @@ package struct SwitchRequest: Sendable {
 }
 
 package protocol ProviderSwitchStore: Sendable {
-    /// Keeps other transactions from switching the provider, without waiting.
-    /// - Returns: `false` if another one is switching it.
-    func lockSwitch(of provider: String, application: Application.ID) async throws -> Bool
+    /// Keeps other transactions from switching a provider of the application, without waiting.
+    ///
+    /// Two providers may each be the other's remaining way in, so the lock is not one for each provider.
+    /// - Returns: `false` if another one is switching.
+    func lockSwitches(of application: Application.ID) async throws -> Bool
 
     /// The application's switches that have not ended.
     func switches(of application: Application.ID) async throws -> [ProviderSwitch]
@@ -87,6 +103,14 @@ package protocol ProviderSwitchStore: Sendable {
         accountsOf made: ProviderSwitch, changing change: ModeChange, telling tells: Bool, ending ends: Bool,
         application: Application.ID
     ) async throws
+
+    /// Has the accounts whose sessions end listed once more, that long after the switch.
+    func listSessions(
+        endedBy made: ProviderSwitch, after pause: Duration, application: Application.ID
+    ) async throws
+
+    /// Lists the accounts whose sessions end by switches that are due to be looked at once more.
+    func listDueSessions(application: Application.ID) async throws
 
     /// Some of the accounts that are listed.
     func switchedAccounts(limit: Int, application: Application.ID) async throws -> [SwitchedAccount]

@@ -9,6 +9,8 @@ package struct ProviderSwitches: Sendable {
     let store: any TransactionalStore & Store
     /// Lets this server follow a switch before it answers.
     let follow: @Sendable () async -> Void
+    /// A count reads many rows, so a server makes one at a time, for plans and switches together.
+    let turn = AdminCapacity(places: 1)
 
     package init(store: any TransactionalStore & Store, follow: @escaping @Sendable () async -> Void = {}) {
         (self.store, self.follow) = (store, follow)
@@ -17,15 +19,16 @@ package struct ProviderSwitches: Sendable {
     /// Switches a provider as a plan says, for a limited time.
     ///
     /// The accounts are counted again, in the same transaction. Of calls at the same time, one succeeds.
-    /// - Throws: `AdministrationError.planStale`, `confirmationRequired`, `wrongState` and `wouldLockOutAdmins`.
+    /// - Throws: `AdministrationError.planStale`, `confirmationRequired`, `wrongState` and `wouldLockOutAdmins`;
+    ///   `AccountsError.overloaded` while others are counted.
     package func change(
         _ provider: String, as request: SwitchRequest, by act: AdministrativeAct, home: Application, you: UUID? = nil,
         in application: Application
     ) async throws -> ProviderSwitch {
         let configured = try Self.provider(provider, of: application)
         let until = try Self.end(of: request)
-        let made = try await retryingOnConflict {
-            try await store.transaction(within: .planning) { store in
+        let made = try await turn.run {
+            try await store.retryingTransaction(within: .planning) { store in
                 let (change, before) = try await Self.confirmed(
                     request, of: configured, in: application, store: store)
                 try Self.require(change.to, of: configured, in: application)
@@ -33,10 +36,10 @@ package struct ProviderSwitches: Sendable {
                     change, home: home, you: you, in: application, store: store)
                 guard !before.plan.isOutgrown(by: effect.stranded) else { throw AdministrationError.planStale }
                 guard !admins.locksOut else { throw AdministrationError.wouldLockOutAdmins }
-                if let replaced = before.last {
+                if let last = before.last {
+                    let end = last.end(under: configured.declaration.mode)
                     _ = try await store.end(
-                        replaced, because: replaced.isOver ? .date : .replaced, by: replaced.isOver ? nil : act,
-                        application: application.id)
+                        last, because: end ?? .replaced, by: end == nil ? act : nil, application: application.id)
                 }
                 let made = try await store.insert(
                     ProviderSwitch(
@@ -47,6 +50,11 @@ package struct ProviderSwitches: Sendable {
                     try await store.list(
                         accountsOf: made, changing: change, telling: request.notifies, ending: request.endsSessions,
                         application: application.id)
+                }
+                // In the other modes people go on signing in.
+                if request.endsSessions, change.endsSignIn {
+                    try await store.listSessions(
+                        endedBy: made, after: ProviderSwitch.settled, application: application.id)
                 }
                 try await store.announceSwitches()
                 return made
@@ -61,7 +69,7 @@ package struct ProviderSwitches: Sendable {
     /// - Throws: `AdministrationError.notFound`.
     package func end(_ provider: String, by act: AdministrativeAct, in application: Application) async throws {
         _ = try Self.provider(provider, of: application)
-        let hasEnded = try await store.retryingTransaction { store in
+        let hasEnded = try await store.retryingTransaction(within: .administration) { store in
             let made = try await store.switches(of: application.id).first { $0.provider == provider }
             guard let made, try await store.end(made, because: .ended, by: act, application: application.id) else {
                 return false
@@ -90,6 +98,7 @@ package struct ProviderSwitches: Sendable {
     ///
     /// - Returns: how many accounts were looked at; call again until there are none.
     package func work(on application: Application) async throws -> Int {
+        try await store.listDueSessions(application: application.id)
         let accounts = try await store.switchedAccounts(limit: 50, application: application.id)
         // In random order, so that replicas rarely wait for one another.
         for account in accounts.shuffled() {
@@ -140,15 +149,15 @@ extension ProviderSwitches {
         store: any ProviderPlanStore & ProviderSwitchStore
     ) async throws -> (ModeChange, before: (plan: StoredPlan, last: ProviderSwitch?)) {
         let provider = configured.name
-        guard try await store.lockSwitch(of: provider, application: application.id),
+        guard try await store.lockSwitches(of: application.id),
             let plan = try await store.takePlan(request.plan, of: provider, application: application.id)
         else { throw AdministrationError.planStale }
-        let last = try await store.switches(of: application.id).first { $0.provider == provider }
-        let mode = last.flatMap { $0.isOver ? nil : $0.mode } ?? configured.declaration.mode
-        let registry = application.providers.switching([provider: mode])
-        guard plan.from == mode,
-            let change = ModeChange(of: provider, to: plan.to, among: registry, under: application.policy)
+        let switches = try await store.switches(of: application.id)
+        let registry = application.providers.following(switches)
+        guard let change = ModeChange(of: provider, to: plan.to, among: registry, under: application.policy),
+            change.from == plan.from
         else { throw AdministrationError.planStale }
+        let last = switches.first { $0.provider == provider }
         try AdministrationError.require(request.confirm, toBe: plan.to.phrase(for: provider, of: application))
         return (change, (plan, last))
     }

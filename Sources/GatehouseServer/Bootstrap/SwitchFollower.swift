@@ -14,9 +14,6 @@ internal import Synchronization
 /// Every server reads all switches when one is announced, when one is due to end, and from time to time. A switch that
 /// the configuration has overtaken, or whose time is over, is ended by the first server that notices.
 final class SwitchFollower: Sendable {
-    /// How long a server that has missed a notification may follow an ended switch.
-    private static let longestPause: Duration = .seconds(10)
-
     private struct State {
         /// Counts the readings; one that began earlier must not replace a later one.
         var begun = 0
@@ -98,7 +95,7 @@ final class SwitchFollower: Sendable {
     func tend() async throws {
         let (readAt, nextEnd) = state.withLock { ($0.readAt, $0.nextEnd) }
         let isOver = nextEnd.map { $0 <= Date() } ?? false
-        guard isOver || readAt.duration(to: .now) >= Self.longestPause else { return }
+        guard isOver || readAt.duration(to: .now) >= ProviderSwitch.longestLag else { return }
         try await refresh()
     }
 

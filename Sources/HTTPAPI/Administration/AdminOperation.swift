@@ -15,7 +15,7 @@ struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
     /// Creates an operation.
     ///
     /// With the scope `nil` any administrator may call it. `limit` is counted by administrator, in addition to the limits
-    /// by client and by key. An operation that does not use the database for most of its time has a capacity of its own.
+    /// by client and by key. An operation that takes long, or waits for others, has a capacity of its own.
     init(
         _ name: String, scope: AdminScope?, limit: RateLimit? = nil, hasOwnCapacity: Bool = false,
         errors: [ErrorCode] = [], run: @escaping Run

@@ -35,7 +35,7 @@ struct SwitchOperations {
 
     var change: AdminOperation<(name: String, body: Act<SwitchBody>), ProviderStatus> {
         AdminOperation(
-            "providers.switch", scope: .writeProviders,
+            "providers.switch", scope: .writeProviders, hasOwnCapacity: true,
             errors: [.notFound, .planStale, .confirmationRequired, .wrongState, .wouldLockOutAdmins]
         ) { call, input in
             let act = call.act(because: try input.body.checkedReason)
@@ -54,7 +54,9 @@ struct SwitchOperations {
     }
 
     var plan: AdminOperation<(name: String, body: PlanBody), ProviderPlan> {
-        AdminOperation("providers.plan", scope: .writeProviders, errors: [.notFound]) { call, input in
+        AdminOperation(
+            "providers.plan", scope: .writeProviders, hasOwnCapacity: true, errors: [.notFound]
+        ) { call, input in
             try await useCases.providerPlans.plan(
                 input.name, to: input.body.mode, home: call.settings.home, in: call.application)
         }

@@ -15,7 +15,9 @@ extension SQLStore: ProviderPlanStore {
     /// themselves), `$5` and `$6` (whose identities are addresses), `$9` and `$10` (codes to e-mail addresses, and
     /// password resets), `$11` and `$12` (codes to phones). `$7` are the providers of phone numbers, and `$8` is how
     /// long a number may be unused. `$13` is the greatest number of identities of an account. `$14` are the kinds of
-    /// addresses that nothing signs in by after the change, and `$15` further accounts to look at.
+    /// addresses that nothing signs in by after the change, and `$15` administrators. A code to an address without an
+    /// identity adds one, in whose sessions a grant does not count, so that only the identities of the grant for all
+    /// applications count for an administrator, or else those of the others.
     static let switchVerdicts: StaticString = """
         WITH idle AS MATERIALIZED (
             SELECT d.uid, d.address FROM addresses d
@@ -34,14 +36,29 @@ extension SQLStore: ProviderPlanStore {
                    bool_or(NOT f.is_held AND NOT f.is_idle AND (f.direct_after OR f.addressed_after)) AS opens_after,
                    bool_or(f.is_held AND NOT f.is_idle AND (f.direct_now OR f.addressed_now)) AS held_opens_now,
                    bool_or(f.is_held AND NOT f.is_idle
-                           AND (f.direct_after OR f.addressed_after)) AS held_opens_after
+                           AND (f.direct_after OR f.addressed_after)) AS held_opens_after,
+                   bool_or(f.is_granted AND NOT f.is_held AND NOT f.is_idle
+                           AND (f.direct_now OR f.addressed_now)) AS granted_now,
+                   bool_or(f.is_granted AND NOT f.is_held AND NOT f.is_idle
+                           AND (f.direct_after OR f.addressed_after)) AS granted_after,
+                   bool_or(f.is_granted AND f.is_held AND NOT f.is_idle
+                           AND (f.direct_now OR f.addressed_now)) AS held_granted_now,
+                   bool_or(f.is_granted AND f.is_held AND NOT f.is_idle
+                           AND (f.direct_after OR f.addressed_after)) AS held_granted_after
               FROM (SELECT i.uid, i.provider = $2 AS is_switched, i.quarantined_at IS NOT NULL AS is_held,
                            i.email_verified OR i.phone_verified AS is_verified,
                            i.provider = ANY ($3::text[]) AS direct_now, i.provider = ANY ($4::text[]) AS direct_after,
                            i.provider = ANY ($5::text[]) AS addressed_now,
                            i.provider = ANY ($6::text[]) AS addressed_after,
                            i.provider = ANY ($7::text[]) AND EXISTS (
-                               SELECT 1 FROM idle n WHERE n.uid = i.uid AND n.address = i.provider_uid) AS is_idle
+                               SELECT 1 FROM idle n WHERE n.uid = i.uid AND n.address = i.provider_uid) AS is_idle,
+                           i.uid = ANY ($15::uuid[]) AND EXISTS (
+                               SELECT 1 FROM admin_grants g
+                                WHERE g.application_id = $1 AND g.uid = i.uid AND i.id = ANY (g.identities)
+                                  AND (g.granted_on = 0 OR NOT EXISTS (
+                                      SELECT 1 FROM admin_grants w
+                                       WHERE w.application_id = $1 AND w.uid = i.uid
+                                         AND w.granted_on = 0))) AS is_granted
                       FROM identities i
                      WHERE i.application_id = $1 AND NOT i.is_guest) AS f
              GROUP BY f.uid
@@ -49,6 +66,8 @@ extension SQLStore: ProviderPlanStore {
                 OR f.uid IN (SELECT d.uid FROM addresses d WHERE d.application_id = $1 AND d.kind = ANY ($14::text[]))
         ), verdict AS MATERIALIZED (
             SELECT h.uid, h.identities, h.usable_after,
+                   h.granted_now OR h.held_granted_now AND NOT h.formal_now AS granted_now,
+                   h.granted_after OR h.held_granted_after AND NOT h.formal_after AS granted_after,
                    h.opens_now OR h.held_opens_now AND NOT h.formal_now
                    OR h.permanent < $13 AND EXISTS (
                        SELECT 1 FROM addresses d
@@ -115,9 +134,11 @@ extension SQLStore: ProviderPlanStore {
                  WHERE s.application_id = $1 AND s.ended_at IS NULL AND s.expires_at > now()
                    AND s.uid IN (SELECT uid FROM counted WHERE fate = 'stranded')),
                ARRAY(SELECT uid FROM counted WHERE fate = 'stranded' ORDER BY uid LIMIT $17),
-               ARRAY(SELECT uid FROM counted WHERE fate = 'stranded' AND uid = ANY ($15) ORDER BY uid),
-               ARRAY(SELECT uid FROM counted WHERE fate = 'detour' AND uid = ANY ($15) ORDER BY uid),
-               ARRAY(SELECT uid FROM verdict WHERE way_after AND uid = ANY ($15) ORDER BY uid)
+               ARRAY(SELECT uid FROM verdict
+                      WHERE granted_now AND NOT granted_after AND uid = ANY ($15) ORDER BY uid),
+               ARRAY(SELECT c.uid FROM counted c JOIN verdict v ON v.uid = c.uid
+                      WHERE c.fate = 'detour' AND v.granted_after AND c.uid = ANY ($15) ORDER BY c.uid),
+               ARRAY(SELECT uid FROM verdict WHERE granted_after AND uid = ANY ($15) ORDER BY uid)
           FROM counted
         """)
 

@@ -6,14 +6,11 @@ internal import ProviderKit
 
 extension SQLStore: ProviderSwitchStore {
     /// Uses an advisory lock without waiting, because a switch takes as long as its accounts are counted.
-    private static let lockSwitch = Statement(
-        .write,
-        """
-        SELECT pg_try_advisory_xact_lock(hashtextextended('provider switch ' || $1::int || ' ' || $2::text, 0))
-        """)
+    private static let lockSwitches = Statement(
+        .write, "SELECT pg_try_advisory_xact_lock(hashtextextended('provider switches ' || $1::int, 0))")
 
-    package func lockSwitch(of provider: String, application: Application.ID) async throws -> Bool {
-        var row = try await one(Self.lockSwitch, [.application(application), .text(provider)])
+    package func lockSwitches(of application: Application.ID) async throws -> Bool {
+        var row = try await one(Self.lockSwitches, [.application(application)])
         return try row.next()
     }
 
@@ -117,6 +114,50 @@ extension SQLStore: ProviderSwitchStore {
     ) async throws {
         let binds = Self.verdictBinds(change, admins: [], application: application)
         _ = try await run(Self.listAccounts, binds + [.uuid(made.id), .bool(tells), .bool(ends)])
+    }
+
+    private static let listSessionsLater = Statement(
+        .write,
+        """
+        UPDATE provider_switches SET sessions_listed_at = now() + $3::interval
+         WHERE application_id = $1 AND id = $2
+        """)
+
+    package func listSessions(
+        endedBy made: ProviderSwitch, after pause: Duration, application: Application.ID
+    ) async throws {
+        try await write(Self.listSessionsLater, [.application(application), .uuid(made.id), .interval(pause)])
+    }
+
+    private static let selectDueSwitches = Statement(
+        .read,
+        """
+        SELECT id FROM provider_switches
+         WHERE application_id = $1 AND ended_at IS NULL AND sessions_listed_at <= now()
+        """)
+
+    private static let listDueSessions = Statement(
+        .write,
+        """
+        WITH due AS (
+            UPDATE provider_switches SET sessions_listed_at = NULL
+             WHERE application_id = $1 AND id = $2 AND ended_at IS NULL AND sessions_listed_at IS NOT NULL
+            RETURNING id, provider
+        )
+        INSERT INTO switched_accounts (application_id, switch_id, uid, tells_owner, ends_sessions)
+        SELECT $1, c.id, c.uid, false, true
+          FROM (SELECT DISTINCT d.id, s.uid
+                  FROM sessions s
+                  JOIN identities i ON i.application_id = $1 AND i.id = s.identity_id
+                  JOIN due d ON d.provider = i.provider
+                 WHERE s.application_id = $1 AND s.ended_at IS NULL AND s.expires_at > now()) AS c
+        ON CONFLICT (application_id, switch_id, uid) DO UPDATE SET ends_sessions = true
+        """)
+
+    /// Looks for such switches first, because sessions take long to look through.
+    package func listDueSessions(application: Application.ID) async throws {
+        let due = try await run(Self.selectDueSwitches, [.application(application)]).decoded { try $0.next(UUID.self) }
+        for id in due { _ = try await run(Self.listDueSessions, [.application(application), .uuid(id)]) }
     }
 
     private static let selectSwitchedAccounts = Statement(

@@ -220,6 +220,31 @@ struct ProviderSwitchTests {
         }
     }
 
+    @Test func `sessions that a server opened before it followed the switch end as well`() async throws {
+        try await with { server, client, key in
+            let ada = try await client.register(at: server)
+            _ = try await client.link(.somebody("ada"), bearer: ada.accessToken)
+            let plan = try await client.plan("scripted", "off", key)
+            #expect(try await client.switchProvider("scripted", plan, key, ["sessions": "end"]).status == 200)
+            try await eventually("the sessions that were there have ended") {
+                try await server.count("SELECT count(*) FROM switched_accounts") == 0
+            }
+            #expect(try await client.get("/auth/me", bearer: ada.accessToken).status == 200)
+            // As if `scripted` had opened the session.
+            try await server.execute(
+                """
+                UPDATE sessions SET identity_id = (SELECT id FROM identities WHERE provider = 'scripted')
+                 WHERE ended_at IS NULL
+                """)
+            try await server.age("provider_switches", "sessions_listed_at", by: "60 seconds")
+            try await eventually("the session has ended") {
+                try await client.get("/auth/me", bearer: ada.accessToken).status == 401
+            }
+            #expect(
+                try await server.count("SELECT count(*) FROM provider_switches WHERE sessions_listed_at IS NULL") == 1)
+        }
+    }
+
     @Test func `a switch ends by its date`() async throws {
         try await with { server, client, key in
             _ = try await client.newcomer("ada")
