@@ -140,8 +140,8 @@ extension ProviderSwitches {
         store: any ProviderPlanStore & ProviderSwitchStore
     ) async throws -> (ModeChange, before: (plan: StoredPlan, last: ProviderSwitch?)) {
         let provider = configured.name
-        guard try await store.lockSwitch(of: provider, application: application.id),
-            let plan = try await store.takePlan(request.plan, of: provider, application: application.id)
+        guard let id = request.plan, try await store.lockSwitch(of: provider, application: application.id),
+            let plan = try await store.takePlan(id, of: provider, application: application.id)
         else { throw AdministrationError.planStale }
         let last = try await store.switches(of: application.id).first { $0.provider == provider }
         let mode = last.flatMap { $0.isOver ? nil : $0.mode } ?? configured.declaration.mode
