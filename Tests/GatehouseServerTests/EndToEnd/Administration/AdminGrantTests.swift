@@ -71,7 +71,7 @@ struct AdminGrantTests {
                 }
             }
             #expect(events.map(\.event) == ["admin.granted"])
-            #expect(events.first?.details["role"] == "support")
+            #expect(events.first?.details["role"] == "support" && events.first?.details["on"] == "photos")
             #expect(events.first?.details["actor"]["cli"] == "gate.example")
             for person in [ada, bob] {
                 try await eventually("the owner is told") {
@@ -82,7 +82,12 @@ struct AdminGrantTests {
             }
             #expect(try await grants.list(on: photos).count == 2)
             try await grants.revoke(uid(bob), on: photos, by: TestServer.operations)
-            #expect(try await server.audited().last?.event == "admin.revoked")
+            let revoked = try await server.audited().last
+            #expect(revoked?.event == "admin.revoked" && revoked?.details["on"] == "photos")
+            let whole = try await server.audited {
+                try await grants.grant(.auditor, to: uid(bob), on: nil, by: TestServer.operations)
+            }
+            #expect(whole.first?.details["on"] == "all")
             let again = try await server.audited {
                 try await grants.revoke(uid(bob), on: photos, by: TestServer.operations)
             }
