@@ -27,6 +27,8 @@ package enum RateLimit: String, Sendable, CaseIterable {
     case userCode
     /// QR codes that are made, and answers to them.
     case qr
+    /// Calls of the admin API, per client; high enough for the limit of a key to be reached.
+    case adminClient
     /// Calls of the admin API, per service key.
     case adminKey
     /// Searches for accounts, reveals of their fields, and exports, per administrator.

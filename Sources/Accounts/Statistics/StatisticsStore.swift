@@ -45,8 +45,11 @@ package struct StatisticsPeriod: Sendable, Equatable {
     package let start, end: Date
     package let step: Step
 
+    /// The period begins with the step that `start` falls into; steps are counted from 1970, in UTC.
     package init(from start: Date, to end: Date, by step: Step) {
-        (self.start, self.end, self.step) = (start, end, step)
+        let seconds = step.duration / .seconds(1)
+        self.start = Date(timeIntervalSince1970: (start.timeIntervalSince1970 / seconds).rounded(.down) * seconds)
+        (self.end, self.step) = (end, step)
     }
 }
 

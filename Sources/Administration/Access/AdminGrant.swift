@@ -24,13 +24,13 @@ package protocol AdminGrantStore: Sendable {
     /// The grant counts in sessions of the identities that the account has at the first grant.
     /// - Returns: `false` if nothing changed.
     func grant(
-        _ role: AdminScope.Role, to uid: UUID, on application: Application.ID?, by act: AdministrativeAct,
+        _ role: AdminScope.Role, to uid: UUID, on application: Application?, by act: AdministrativeAct,
         home: Application.ID
     ) async throws -> Bool
 
     /// - Returns: `false` if there was no such grant.
     func revokeGrant(
-        of uid: UUID, on application: Application.ID?, by act: AdministrativeAct, home: Application.ID
+        of uid: UUID, on application: Application?, by act: AdministrativeAct, home: Application.ID
     ) async throws -> Bool
 
     /// Locks the grants of all owners of all applications, and returns those whose accounts are live.

@@ -34,7 +34,7 @@ package struct AdminGrants: Sendable {
             }
             let owners = try await store.lockOwners(home: home.id)
             if application == nil, role != .owner, owners == [uid] { throw AdministrationError.lastOwner }
-            guard try await store.grant(role, to: uid, on: application?.id, by: act, home: home.id) else { return }
+            guard try await store.grant(role, to: uid, on: application, by: act, home: home.id) else { return }
             for owner in owners.union([uid]).sorted(by: { $0.uuidString < $1.uuidString }) {
                 try await OwnerNotices(store: store, application: home.id)
                     .send(
@@ -55,7 +55,7 @@ package struct AdminGrants: Sendable {
             if application == nil, try await store.lockOwners(home: home.id) == [uid] {
                 throw AdministrationError.lastOwner
             }
-            _ = try await store.revokeGrant(of: uid, on: application?.id, by: act, home: home.id)
+            _ = try await store.revokeGrant(of: uid, on: application, by: act, home: home.id)
         }
     }
 }

@@ -23,6 +23,13 @@ package struct ServiceKey: Sendable, Equatable {
         (self.revokedAt, self.lastUsedAt) = (revokedAt, lastUsedAt)
     }
 
+    /// The application of the key with that id, which begins with the application's number; `nil` for another text.
+    package static func application(ofKey id: String) -> Application.ID? {
+        guard id.utf8.count == 16, let bytes = Base32.decode(Array(id.utf8)[...]), bytes.count == 10 else { return nil }
+        let number = bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+        return Int32(exactly: number).map(Application.ID.init(rawValue:))
+    }
+
     /// Whether the key may be used from an address; `nil` is one that is not known.
     package func admits(_ address: String?) -> Bool {
         clients.isEmpty
@@ -60,14 +67,11 @@ package struct ServiceKeySecret: Sendable {
         let bytes = Array(text.utf8)
         guard bytes.count == 73, bytes.starts(with: "ghk_".utf8), bytes[20] == UInt8(ascii: "_"),
             bytes[64] == UInt8(ascii: "_"), bytes.allSatisfy({ $0 < 0x80 }),
-            CRC32.hexadecimal(of: String(decoding: bytes[..<64], as: UTF8.self)).utf8.elementsEqual(bytes[65...]),
-            let id = Base32.decode(bytes[4..<20]), id.count == 10
+            CRC32.hexadecimal(of: String(decoding: bytes[..<64], as: UTF8.self)).utf8.elementsEqual(bytes[65...])
         else { return nil }
-        let number = id.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
-        guard let application = Int32(exactly: number) else { return nil }
-        self.init(
-            id: String(decoding: bytes[4..<20], as: UTF8.self), application: Application.ID(rawValue: application),
-            text: text)
+        let id = String(decoding: bytes[4..<20], as: UTF8.self)
+        guard let application = ServiceKey.application(ofKey: id) else { return nil }
+        self.init(id: id, application: application, text: text)
     }
 }
 

@@ -45,7 +45,9 @@ package protocol AccountActStore: Sendable {
     ///
     /// Records each session that ends, but not the act.
     /// - Returns: how many have ended, with those that end with them.
-    func endSessions(_ sessions: [UUID]?, of uid: UUID, application: Application.ID) async throws -> Int
+    func endSessions(
+        _ sessions: [UUID]?, of uid: UUID, because reason: SessionEnd, application: Application.ID
+    ) async throws -> Int
 
     /// Ends the grace period now.
     /// - Returns: `false` if it was over, or the deletion was cancelled.

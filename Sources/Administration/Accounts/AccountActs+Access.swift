@@ -6,7 +6,7 @@ extension AccountActs {
     /// Replaces the roles and claims of an account, or of the account that has absorbed it.
     ///
     /// Access tokens carry them from the next one on. Earlier tokens keep the old ones until they expire, unless the
-    /// change ends the sessions. If the values stay as they are, nothing is recorded and no webhook is called.
+    /// change ends the sessions. If the values stay as they are, no webhook is called, and only ended sessions are recorded.
     ///
     /// The account may be disabled or in its grace period.
     /// - Returns: the account's present roles and claims.
@@ -25,7 +25,12 @@ extension AccountActs {
                 try await store.keepNote(of: act, about: uid, application: application.id)
             }
             if change.endsSessions {
-                try await store.endSessions(.all, of: uid, because: .accessChanged, application: application.id)
+                let count = try await store.endSessions(
+                    nil, of: uid, because: .accessChanged, application: application.id)
+                // The change of the values is recorded already, with the same act.
+                if result.changed.isEmpty, count > 0 {
+                    try await Self.record(endOf: count, of: uid, by: act, in: application, store: store)
+                }
             }
             return result.access
         }

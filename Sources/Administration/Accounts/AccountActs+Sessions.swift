@@ -17,15 +17,21 @@ extension AccountActs {
             throw AccountsError.invalidParameter("sessions", reason: "has more than \(Self.mostSessions) ids")
         }
         return try await onAccount(uid, in: application) { store, uid, _ in
-            let count = try await store.endSessions(sessions, of: uid, application: application.id)
-            guard count > 0 else { return 0 }
-            var details = act.details
-            details["sessions"] = .integer(Int64(count))
-            try await store.record(
-                AuditEntry(.sessionsEnded, of: uid, details: details), application: application.id)
-            try await store.keepNote(of: act, about: uid, application: application.id)
+            let count = try await store.endSessions(
+                sessions, of: uid, because: .administrator, application: application.id)
+            if count > 0 { try await Self.record(endOf: count, of: uid, by: act, in: application, store: store) }
             return count
         }
+    }
+
+    /// Records that an act has ended sessions, besides the end of each one.
+    static func record(
+        endOf count: Int, of uid: UUID, by act: AdministrativeAct, in application: Application, store: any Store
+    ) async throws {
+        var details = act.details
+        details["sessions"] = .integer(Int64(count))
+        try await store.record(AuditEntry(.sessionsEnded, of: uid, details: details), application: application.id)
+        try await store.keepNote(of: act, about: uid, application: application.id)
     }
 
     /// Removes an identity from an account, and tells the owner.

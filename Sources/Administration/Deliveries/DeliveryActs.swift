@@ -38,17 +38,17 @@ package struct DeliveryActs: Sendable {
 
     /// Makes the deliveries of an event that are not acknowledged due at once, also those that were given up.
     ///
+    /// If all of them are acknowledged meanwhile, nothing changes.
+    ///
     /// - Returns: all deliveries of the event.
-    /// - Throws: `AdministrationError.notFound`, and `wrongState` if all of them are acknowledged.
+    /// - Throws: `AdministrationError.notFound`.
     package func retry(
         _ event: UUID, by act: AdministrativeAct, in application: Application
     ) async throws -> [ListedDelivery] {
         try await store.transaction(within: .administration) { store in
             let deliveries = try await store.deliveries(of: event, application: application.id)
             guard !deliveries.isEmpty else { throw AdministrationError.notFound("delivery") }
-            guard deliveries.contains(where: { $0.state != .delivered }) else {
-                throw AdministrationError.wrongState(reason: "Every receiver has acknowledged the event")
-            }
+            guard deliveries.contains(where: { $0.state != .delivered }) else { return deliveries }
             try await store.retryDeliveries(of: event, by: act, application: application.id)
             return try await store.deliveries(of: event, application: application.id)
         }
@@ -66,9 +66,9 @@ package struct DeliveryActs: Sendable {
         return cursors.page(of: items, limit: requested.limit, in: list) { [$0.id.text] }
     }
 
-    /// Makes a message due that was given up or waits for its next attempt.
+    /// Makes a message due that was given up or waits for its next attempt; one that was sent stays as it is.
     ///
-    /// - Throws: `AdministrationError.notFound`, and `wrongState` if the message was sent.
+    /// - Throws: `AdministrationError.notFound`.
     package func retryMessage(
         _ id: UUID, by act: AdministrativeAct, in application: Application
     ) async throws -> ListedMessage {
@@ -76,9 +76,7 @@ package struct DeliveryActs: Sendable {
             guard let message = try await store.message(id, application: application.id) else {
                 throw AdministrationError.notFound("message")
             }
-            guard message.state != .delivered else {
-                throw AdministrationError.wrongState(reason: "The message was sent")
-            }
+            guard message.state != .delivered else { return message }
             try await store.retryMessage(id, by: act, application: application.id)
             return try await store.message(id, application: application.id) ?? message
         }

@@ -23,8 +23,10 @@ package struct ErasureActs: Sendable {
 
     /// Makes every pending processor be asked again at once, also one that was given up.
     ///
+    /// An erasure that is over or was cancelled stays as it is.
+    ///
     /// - Returns: the erasure afterwards.
-    /// - Throws: `AdministrationError.notFound`, and `wrongState` if the erasure is over.
+    /// - Throws: `AdministrationError.notFound`.
     package func retry(
         _ receipt: UUID, by act: AdministrativeAct, in application: Application
     ) async throws -> ListedErasure {
@@ -32,9 +34,7 @@ package struct ErasureActs: Sendable {
             guard let erasure = try await store.listedErasure(receipt, application: application.id) else {
                 throw AdministrationError.notFound("erasure")
             }
-            guard erasure.phase == .scheduled else {
-                throw AdministrationError.wrongState(reason: "The erasure is over: \(erasure.phase.rawValue)")
-            }
+            guard erasure.phase == .scheduled else { return erasure }
             try await store.retryProcessors(of: erasure, by: act, application: application.id)
             return try await store.listedErasure(receipt, application: application.id) ?? erasure
         }

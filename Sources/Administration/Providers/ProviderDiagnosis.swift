@@ -10,7 +10,8 @@ package struct ProviderDiagnosis: Sendable {
     package static let limit: Duration = .seconds(12)
 
     let services: any ProviderServices
-    private let capacity = AdminCapacity()
+    /// The wait for a place, the checks, and the end of a cancelled call take less than 15 seconds together.
+    private let capacity = AdminCapacity(places: places, patience: .seconds(2))
     private let limit: Duration
     private let clock: any Clock<Duration>
 

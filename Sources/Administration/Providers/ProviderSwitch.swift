@@ -58,8 +58,8 @@ package enum SwitchEnd: String, Sendable {
 
 /// What an administrator wants to be switched.
 package struct SwitchRequest: Sendable {
-    /// The plan that says what would happen.
-    package let plan: UUID
+    /// The plan that says what would happen; `nil` if the client has sent no id.
+    package let plan: UUID?
     package let confirm: String?
     package let until: Date?
     /// Whether people who will be stranded are told.
@@ -67,7 +67,7 @@ package struct SwitchRequest: Sendable {
     /// Whether the sessions that the provider has opened end.
     package let endsSessions: Bool
 
-    package init(plan: UUID, confirm: String?, until: Date?, notifies: Bool, endsSessions: Bool) {
+    package init(plan: UUID?, confirm: String?, until: Date?, notifies: Bool, endsSessions: Bool) {
         (self.plan, self.confirm, self.until) = (plan, confirm, until)
         (self.notifies, self.endsSessions) = (notifies, endsSessions)
     }

@@ -149,8 +149,8 @@ extension ProviderSwitches {
         store: any ProviderPlanStore & ProviderSwitchStore
     ) async throws -> (ModeChange, before: (plan: StoredPlan, last: ProviderSwitch?)) {
         let provider = configured.name
-        guard try await store.lockSwitches(of: application.id),
-            let plan = try await store.takePlan(request.plan, of: provider, application: application.id)
+        guard let id = request.plan, try await store.lockSwitches(of: application.id),
+            let plan = try await store.takePlan(id, of: provider, application: application.id)
         else { throw AdministrationError.planStale }
         let switches = try await store.switches(of: application.id)
         let registry = application.providers.following(switches)

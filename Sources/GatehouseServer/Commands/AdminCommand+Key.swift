@@ -14,18 +14,14 @@ extension AdminCommand {
 
         struct Options: ParsableArguments {
             @OptionGroup var options: ConfigurationOptions
-            @Option(help: "The key's application. Default: the default application.")
-            var application: String?
 
             fileprivate func run(
-                _ installed: InstalledProviders,
-                _ body: (ServiceKeys, Accounts.Application, Configuration.Administration) async throws -> Void
+                _ installed: InstalledProviders, _ body: (ServiceKeys, Backend) async throws -> Void
             ) async throws {
                 try await options.withBackend(installed) { backend in
-                    guard let admin = backend.configuration.admin else { throw ServerError.noAdministration }
-                    let keys = ServiceKeys(store: backend.store, limits: nil)
+                    guard backend.configuration.admin != nil else { throw ServerError.noAdministration }
                     do {
-                        try await body(keys, try await backend.application(named: application), admin)
+                        try await body(ServiceKeys(store: backend.store, limits: nil), backend)
                     } catch let error as AdministrationError {
                         throw ServerError.refusedAct(error)
                     } catch AccountsError.invalidParameter(let name, let reason) {
@@ -39,6 +35,8 @@ extension AdminCommand {
             static let configuration = CommandConfiguration(
                 abstract: "Makes a service key and prints its secret, which can't be read again.")
             @OptionGroup var options: Options
+            @Option(help: "The key's application. Default: the default application.")
+            var application: String?
             @Option(help: "What the key is for.")
             var name: String
             @Option(help: "The key's scopes, separated by commas, as in accounts:read,audit:read.")
@@ -59,11 +57,13 @@ extension AdminCommand {
                 guard let lifetime = Duration(configured: expires) else {
                     throw ServerError.refusedOption("expires", reason: "is no duration as in 90d")
                 }
-                try await options.run(installed) { keys, application, admin in
+                try await options.run(installed) { keys, backend in
+                    guard let admin = backend.configuration.admin else { throw ServerError.noAdministration }
                     let made = try await keys.make(
                         named: name, scopes: Set(scopes),
                         clients: allow?.split(separator: ",").map(String.init) ?? [], lifetime: lifetime,
-                        longest: admin.serviceKeys.longest, by: .ofThisHost, in: application)
+                        longest: admin.serviceKeys.longest, by: .ofThisHost,
+                        in: try await backend.application(named: application))
                     print(made.text)
                 }
             }
@@ -77,7 +77,12 @@ extension AdminCommand {
             var id: String
 
             func run(installed: InstalledProviders) async throws {
-                try await options.run(installed) { keys, application, _ in
+                try await options.run(installed) { keys, backend in
+                    let number = ServiceKey.application(ofKey: id)
+                    let applications = try await backend.applications(of: backend.configuration)
+                    guard let application = applications.first(where: { $0.id == number }) else {
+                        throw AdministrationError.notFound("key")
+                    }
                     _ = try await keys.revoke(id, by: .ofThisHost, in: application)
                     print("revoked")
                 }
@@ -88,11 +93,16 @@ extension AdminCommand {
             static let configuration = CommandConfiguration(
                 abstract: "Prints the service keys as lines of JSON, without their secrets.")
             @OptionGroup var options: Options
+            @Option(help: "An application. Default: all of them.")
+            var application: String?
 
             func run(installed: InstalledProviders) async throws {
-                try await options.run(installed) { keys, application, _ in
-                    for key in try await keys.list(of: application) {
-                        print(String(decoding: try JSONEncoder.stable.encode(key.summary), as: UTF8.self))
+                try await options.run(installed) { keys, backend in
+                    for application in try await backend.applications(named: application) {
+                        for key in try await keys.list(of: application) {
+                            let line = try JSONEncoder.stable.encode(key.summary(of: application.name))
+                            print(String(decoding: line, as: UTF8.self))
+                        }
                     }
                 }
             }
@@ -102,9 +112,9 @@ extension AdminCommand {
 
 extension ServiceKey {
     /// A line of `gatehouse admin key list`.
-    fileprivate var summary: JSONValue {
+    fileprivate func summary(of application: String) -> JSONValue {
         .members([
-            "id": .string(id), "name": .string(name),
+            "id": .string(id), "application": .string(application), "name": .string(name),
             "scopes": .array(scopes.sorted().map { .string($0.rawValue) }),
             "allow": .array(clients.map { .string($0) }), "createdAt": .time(createdAt),
             "expiresAt": .time(expiresAt), "revokedAt": revokedAt.map { .time($0) },

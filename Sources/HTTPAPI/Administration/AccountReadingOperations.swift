@@ -39,8 +39,8 @@ struct AccountReadingOperations {
         ) { call, input in
             let fields = Set(input.body.body.fields)
             guard !fields.isEmpty else { throw AccountsError.missingParameter("fields") }
-            let account = try await useCases.reading.reveal(
-                fields, of: input.uid, by: call.act(input.body), in: call.application)
+            let act = try await call.act(input.body, on: input.uid)
+            let account = try await useCases.reading.reveal(fields, of: input.uid, by: act, in: call.application)
             return RevealedFields(account: account, sessions: account.sessions.map(call.entry))
         }
     }

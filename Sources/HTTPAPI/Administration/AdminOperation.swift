@@ -21,7 +21,7 @@ struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
         errors: [ErrorCode] = [], run: @escaping Run
     ) {
         operation = Operation(
-            "admin.\(name)", access: .administrator(scope), limits: .local, errors: errors
+            "admin.\(name)", access: .administrator(scope), limits: .administration, errors: errors
         ) { context, input in
             let call = try AdminCall(context)
             if let limit {

@@ -57,7 +57,7 @@ struct AccessOperations {
             return try await useCases.keys.make(
                 named: input.body.name, scopes: scopes, clients: input.body.allow ?? [],
                 lifetime: .seconds(input.body.expiresIn), longest: call.settings.longestKeyLifetime,
-                by: call.act(because: input.checkedReason), in: call.application)
+                by: call.act(because: input.reasonWithoutNote), in: call.application)
         }
     }
 
@@ -65,14 +65,14 @@ struct AccessOperations {
         AdminOperation("serviceKeys.rotate", scope: .writeAdmins, errors: [.notFound, .wrongState]) { call, input in
             try await useCases.keys.rotate(
                 input.name, overlap: .seconds(input.body.body.overlap ?? 0),
-                by: call.act(because: input.body.checkedReason), in: call.application)
+                by: call.act(because: input.body.reasonWithoutNote), in: call.application)
         }
     }
 
     var revokeKey: AdminOperation<(name: String, body: Act<NoFields>), ServiceKey> {
         AdminOperation("serviceKeys.revoke", scope: .writeAdmins, errors: [.notFound]) { call, input in
             try await useCases.keys.revoke(
-                input.name, by: call.act(because: input.body.checkedReason), in: call.application)
+                input.name, by: call.act(because: input.body.reasonWithoutNote), in: call.application)
         }
     }
 

@@ -33,7 +33,7 @@ struct InvitationOperations {
         ) { call, input in
             if input.body.givesAccess { try call.administrator.require(.accessOfAccounts) }
             return try await useCases.invitations.invite(
-                input.body.invitee, by: call.act(because: input.checkedReason), in: call.application)
+                input.body.invitee, by: call.act(because: input.reasonWithoutNote), in: call.application)
         }
     }
 

@@ -30,7 +30,7 @@ struct NoteOperations: Sendable {
     }
 
     var list: AdminOperation<Question, Page<AdminNote>> {
-        AdminOperation("notes.list", scope: .readAccounts, errors: [.accountNotFound]) { call, input in
+        AdminOperation("notes.list", scope: .writeAccounts, errors: [.accountNotFound]) { call, input in
             try await notes.list(about: input.uid, limit: input.limit, after: input.cursor, in: call.application)
         }
     }

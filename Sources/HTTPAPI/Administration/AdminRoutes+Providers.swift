@@ -38,7 +38,7 @@ struct SwitchOperations {
             "providers.switch", scope: .writeProviders, hasOwnCapacity: true,
             errors: [.notFound, .planStale, .confirmationRequired, .wrongState, .wouldLockOutAdmins]
         ) { call, input in
-            let act = call.act(because: try input.body.checkedReason)
+            let act = call.act(because: try input.body.reasonWithoutNote)
             _ = try await useCases.providerSwitches.change(
                 input.name, as: try input.body.body.request, by: act, home: call.settings.home, in: call.application)
             return try await useCases.providers.status(of: input.name, in: call.application)
@@ -47,7 +47,7 @@ struct SwitchOperations {
 
     var end: AdminOperation<(name: String, body: Act<NoFields>), ProviderStatus> {
         AdminOperation("providers.endSwitch", scope: .writeProviders, errors: [.notFound]) { call, input in
-            let act = call.act(because: try input.body.checkedReason)
+            let act = call.act(because: try input.body.reasonWithoutNote)
             try await useCases.providerSwitches.end(input.name, by: act, in: call.application)
             return try await useCases.providers.status(of: input.name, in: call.application)
         }

@@ -22,7 +22,8 @@ extension EndpointResponder {
     /// Refuses requests that a page may have caused: a program with a key sends no `Origin`, and no cookie instead of
     /// the key.
     static func refuseBrowsers(_ request: Request) throws {
-        let hasCookieOnly = request.headers.contains(.cookie) && !request.headers.contains(.authorization)
+        let hasCookieOnly =
+            request.headers.contains(.cookie) && request.headers[.authorization].flatMap(bearer) == nil
         guard !request.headers.contains(.origin), !hasCookieOnly else {
             throw APIError(.unauthorizedRequestOrigin, "Pages can't call the admin API")
         }

@@ -18,10 +18,12 @@ extension MergeForecast: ResponsePayload {
     private struct Moves: ResponsePayload {
         let plan: MergePlan
 
+        private var displayName: String? { plan.displayName.map(Mask.name) }
+
         static let fields = ResponseFields<Self>("MergeForecastMoves") {
             Field("identities") { $0.plan.identities.map(MovedIdentity.init) }
-            Field("addresses") { $0.plan.addresses.map(\.masked) }
-            Field("displayName", ifAny: \.plan.displayName?.maskedName)
+            Field("addresses") { $0.plan.addresses.map(Mask.address) }
+            Field("displayName", ifAny: \.displayName)
             // The names of the members.
             Field("metadata") { $0.plan.metadata.keys.sorted() }
         }
@@ -33,25 +35,7 @@ extension MergeForecast: ResponsePayload {
         static let fields = ResponseFields<Self>("MergeForecastIdentity") {
             Field("id", \.identity.id)
             Field("provider", \.identity.provider)
-            Field("providerUid") { $0.identity.providerUid.prefix(4) + "•••" }
+            Field("providerUid") { Mask.providerUid($0.identity.providerUid) }
         }
     }
-}
-
-extension Address {
-    fileprivate var masked: String {
-        switch self {
-        case .email(let address):
-            // The first characters of name and domain, and the last label of the domain.
-            let parts = address.value.split(separator: "@")
-                .map { (first: $0.prefix(1), last: $0.split(separator: ".").last) }
-            guard parts.count == 2, let label = parts[1].last else { return "•••" }
-            return "\(parts[0].first)•••@\(parts[1].first)•••.\(label)"
-        case .phone(let number): return "\(number.range.dropLast(3))•••\(number.value.suffix(2))"
-        }
-    }
-}
-
-extension String {
-    fileprivate var maskedName: String { prefix(1) + "•••" }
 }

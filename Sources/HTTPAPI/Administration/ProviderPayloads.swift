@@ -17,7 +17,8 @@ struct SwitchBody: RequestPayload {
     /// What happens to the sessions that the provider has opened.
     enum Sessions: String, SentChoice { case keep, end }
 
-    let plan: UUID
+    /// The id of a plan; a text that can't be one is a plan that is unknown.
+    let plan: String
     let confirm: String?
     let until: String?
     let notify: Bool?
@@ -35,7 +36,7 @@ struct SwitchBody: RequestPayload {
                     "until", reason: "is not a time in UTC, as in 2030-01-30T08:00:00Z")
             }
             return SwitchRequest(
-                plan: plan, confirm: confirm, until: end ?? nil, notifies: notify ?? false,
+                plan: UUID(uuidString: plan), confirm: confirm, until: end ?? nil, notifies: notify ?? false,
                 endsSessions: sessions == .end)
         }
     }

@@ -28,7 +28,7 @@ struct QueueOperations {
     }
 
     var retryErasure: AdminOperation<(name: String, body: Act<NoFields>), ListedErasure> {
-        AdminOperation("erasures.retry", scope: .eraseAccounts, errors: [.notFound, .wrongState]) { call, input in
+        AdminOperation("erasures.retry", scope: .eraseAccounts, errors: [.notFound]) { call, input in
             let reason = try input.body.reasonWithoutNote
             return try await useCases.erasures.retry(
                 input.name.asID(of: "erasure"), by: call.act(because: reason), in: call.application)
@@ -69,7 +69,7 @@ struct QueueOperations {
     }
 
     var retryDelivery: AdminOperation<(name: String, body: Act<NoFields>), [ListedDelivery]> {
-        AdminOperation("deliveries.retry", scope: .writeDeliveries, errors: [.notFound, .wrongState]) { call, input in
+        AdminOperation("deliveries.retry", scope: .writeDeliveries, errors: [.notFound]) { call, input in
             let reason = try input.body.reasonWithoutNote
             return try await useCases.deliveries.retry(
                 input.name.asID(of: "delivery"), by: call.act(because: reason), in: call.application)
@@ -83,7 +83,7 @@ struct QueueOperations {
     }
 
     var retryMessage: AdminOperation<(name: String, body: Act<NoFields>), ListedMessage> {
-        AdminOperation("messages.retry", scope: .writeDeliveries, errors: [.notFound, .wrongState]) { call, input in
+        AdminOperation("messages.retry", scope: .writeDeliveries, errors: [.notFound]) { call, input in
             let reason = try input.body.reasonWithoutNote
             return try await useCases.deliveries.retryMessage(
                 input.name.asID(of: "message"), by: call.act(because: reason), in: call.application)

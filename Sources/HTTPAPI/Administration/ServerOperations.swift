@@ -22,7 +22,7 @@ struct ServerOperations {
 
     /// - Returns: the audit and what of it is read while the response is sent.
     var exportAudit: AdminOperation<AdminQuery, AuditExport> {
-        AdminOperation("audit.export", scope: .readAudit) { call, query in
+        AdminOperation("audit.export", scope: .readAudit, limit: .adminExport) { call, query in
             let since = try query.time("since")
             try await useCases.audit.beginExport(by: call.act(), in: call.application)
             return AuditExport(reports: useCases.audit, application: call.application, since: since)
@@ -72,7 +72,7 @@ struct ServerOperations {
     }
 
     var liftLocks: AdminOperation<Act<SubjectBody>, LiftedLocks> {
-        AdminOperation("limits.lift", scope: .writeLimits, limit: .adminSearch) { call, input in
+        AdminOperation("limits.lift", scope: .writeLimits) { call, input in
             let (reason, subject) = (try input.reasonWithoutNote, try input.body.subject)
             if let owner = try await useCases.locks.owner(of: subject, in: call.application) {
                 try await call.requireRight(toActOn: owner)

@@ -99,6 +99,8 @@ struct EndpointResponder: HTTPResponder {
         case .named(let limit): try await services.limits.spend(limit, of: RateSubject(client), in: application)
         case .general: try await services.limits.spend(.general, of: ofRoute(), in: application)
         case .local: try services.limits.spendHere(.general, of: ofRoute(), in: application)
+        case .administration:
+            try services.limits.spendHere(.adminClient, of: RateSubject(client), in: application)
         case .none: break
         }
     }

@@ -84,6 +84,8 @@ enum ClientLimit: Sendable {
     case general
     /// The limit `general`, counted for each route separately and by each replica alone, so that it needs no database.
     case local
+    /// The limit of clients of the admin API, counted by each replica alone.
+    case administration
     case none
 }
 
@@ -106,6 +108,7 @@ struct OperationLimits<Input: Sendable>: Sendable {
 
     static var general: Self { Self(.general) }
     static var local: Self { Self(.local) }
+    static var administration: Self { Self(.administration) }
     /// No limit: for reads with an access token, and for pages of the development server.
     static var none: Self { Self(.none) }
 

@@ -202,13 +202,15 @@ extension SQLStore: AccountActStore {
         return ChangedAccess(access: try row.nextAccess(), changed: try row.next())
     }
 
-    package func endSessions(_ sessions: [UUID]?, of uid: UUID, application: Application.ID) async throws -> Int {
+    package func endSessions(
+        _ sessions: [UUID]?, of uid: UUID, because reason: SessionEnd, application: Application.ID
+    ) async throws -> Int {
         guard let sessions else {
-            return try await end(.all, of: uid, because: .administrator, application: application)
+            return try await end(.all, of: uid, because: reason, application: application)
         }
         var count = 0
         for session in Set(sessions) {
-            count += try await end(.one(session), of: uid, because: .administrator, application: application)
+            count += try await end(.one(session), of: uid, because: reason, application: application)
         }
         return count
     }

@@ -33,7 +33,7 @@ extension SQLStore: AdminGrantStore {
         return try row.next()
     }
 
-    /// The details name the administrator by the pseudonym in the column `account`.
+    /// The details name the application, or `all`; the column `account` has the administrator's pseudonym.
     private static let grantRole = Statement(
         .write,
         """
@@ -47,7 +47,7 @@ extension SQLStore: AdminGrantStore {
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
             SELECT $1, 'admin.granted', sha256(a.audit_key || uuid_send(a.uid)),
-                   $5::jsonb || jsonb_build_object('role', $4::text, 'on', $3::int)
+                   $5::jsonb || jsonb_build_object('role', $4::text, 'on', $6::text)
               FROM accounts a
              WHERE a.application_id = $1 AND a.uid = $2 AND EXISTS (SELECT 1 FROM granted)
         )
@@ -55,11 +55,12 @@ extension SQLStore: AdminGrantStore {
         """)
 
     package func grant(
-        _ role: AdminScope.Role, to uid: UUID, on application: Application.ID?, by act: AdministrativeAct,
+        _ role: AdminScope.Role, to uid: UUID, on application: Application?, by act: AdministrativeAct,
         home: Application.ID
     ) async throws -> Bool {
         let binds: [Bind] = [
-            .application(home), .uuid(uid), .int4(application?.rawValue ?? 0), .text(role.rawValue), try .act(act),
+            .application(home), .uuid(uid), .int4(application?.id.rawValue ?? 0), .text(role.rawValue), try .act(act),
+            .text(application?.name ?? "all"),
         ]
         return try await run(Self.grantRole, binds).first != nil
     }
@@ -72,7 +73,7 @@ extension SQLStore: AdminGrantStore {
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
             SELECT $1, 'admin.revoked', sha256(a.audit_key || uuid_send(a.uid)),
-                   $4::jsonb || jsonb_build_object('role', r.role, 'on', $3::int)
+                   $4::jsonb || jsonb_build_object('role', r.role, 'on', $5::text)
               FROM accounts a
               JOIN revoked r ON r.uid = a.uid
              WHERE a.application_id = $1 AND a.uid = $2
@@ -81,9 +82,12 @@ extension SQLStore: AdminGrantStore {
         """)
 
     package func revokeGrant(
-        of uid: UUID, on application: Application.ID?, by act: AdministrativeAct, home: Application.ID
+        of uid: UUID, on application: Application?, by act: AdministrativeAct, home: Application.ID
     ) async throws -> Bool {
-        let binds: [Bind] = [.application(home), .uuid(uid), .int4(application?.rawValue ?? 0), try .act(act)]
+        let binds: [Bind] = [
+            .application(home), .uuid(uid), .int4(application?.id.rawValue ?? 0), try .act(act),
+            .text(application?.name ?? "all"),
+        ]
         return try await run(Self.revokeGrant, binds).first != nil
     }
 

@@ -50,7 +50,7 @@ struct ConfigurationProblemTests {
         ),
         (
             "rateLimits: { logn: off }",
-            "4: rateLimits.logn: unknown key, expected one of login, refresh, apple, logout, forgotPassword, register, anonymous, otpClient, otpSend, forgotPasswordTarget, registerTarget, authorize, token, clientRegistration, device, userCode, qr, adminKey, adminSearch, adminReveal, adminExport, general"
+            "4: rateLimits.logn: unknown key, expected one of login, refresh, apple, logout, forgotPassword, register, anonymous, otpClient, otpSend, forgotPasswordTarget, registerTarget, authorize, token, clientRegistration, device, userCode, qr, adminClient, adminKey, adminSearch, adminReveal, adminExport, general"
         ),
         ("rateLimits: on", "4: rateLimits: expected a mapping, or off"),
         ("delivery: { email: { smtp: \"smtp://x\" } }", "4: delivery.email.from: is required"),

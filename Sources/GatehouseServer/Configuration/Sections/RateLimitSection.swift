@@ -47,6 +47,7 @@ extension RateLimit {
         case .token: Rate(120, per: .seconds(60))
         case .clientRegistration: Rate(60, per: .seconds(60))
         case .device, .userCode, .qr: Rate(10, per: .seconds(60))
+        case .adminClient: Rate(1200, per: .seconds(60))
         case .adminKey: Rate(600, per: .seconds(60))
         case .adminSearch: Rate(60, per: .seconds(60))
         case .adminReveal: Rate(60, per: .seconds(3600))
@@ -81,10 +82,11 @@ extension RateLimit {
         case .device: "Requests of devices for a code (RFC 8628), by client network."
         case .userCode: "Codes of devices that people type, by client network."
         case .qr: "QR codes that are shown, and answers to them, by client network."
+        case .adminClient: "Calls of the admin API, by client."
         case .adminKey: "Calls of the admin API, by service key."
         case .adminSearch: "Searches for accounts, by administrator."
         case .adminReveal: "Fields of accounts that are shown unmasked, by administrator."
-        case .adminExport: "Exports of accounts, by administrator."
+        case .adminExport: "Exports of accounts and of the audit, by administrator."
         case .adminLift: "Lifted locks of one address, number or client."
         case .general: "Every other route that writes or needs no bearer, each counted on its own, by client."
         }

@@ -83,6 +83,12 @@ struct AccessWriteTests {
             expectError(try await client.refresh(person.refreshToken), 401, "INVALID_REFRESH_TOKEN")
             let again = try await client.login(person.email)
             #expect(try again.accessClaims()["roles"].isNull)
+            // Without a change, the end of the sessions is the act.
+            let unchanged = try await server.audited {
+                for _ in 1...2 { try await server.setAccess([], endSessions: true, of: person.uid) }
+            }
+            #expect(unchanged.map(\.event).sorted() == ["session.ended", "sessions.ended"])
+            #expect(unchanged.last { $0.event == "sessions.ended" }?.details["actor"] != .null)
         }
     }
 

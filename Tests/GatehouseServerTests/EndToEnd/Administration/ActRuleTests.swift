@@ -27,6 +27,9 @@ struct ActRuleTests {
             return try await admin.act(path, on: uid, body, reason: reason, method: method)
         }
 
+        /// What shows more of an account; it changes nothing, so not every rule of an act is one of it.
+        static let reveal = Act(path: "/reveal", scope: .revealAccounts, body: ["fields": ["email"]])
+
         static let all = [
             Act(path: "", scope: .writeAccounts, body: ["displayName": "Ada"], method: .PATCH),
             Act(path: "/access", scope: .accessOfAccounts, body: ["roles": ["editor"]], method: .PUT),
@@ -117,7 +120,7 @@ struct ActRuleTests {
         }
     }
 
-    @Test(arguments: Act.all)
+    @Test(arguments: Act.all + [Act.reveal])
     func `on an administrator's account it needs the right to grant`(act: Act) async throws {
         try await TestServer.administered(others: TestServer.photos) { server, admin in
             let api = admin.api

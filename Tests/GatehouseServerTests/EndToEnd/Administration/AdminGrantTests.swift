@@ -71,7 +71,7 @@ struct AdminGrantTests {
                 }
             }
             #expect(events.map(\.event) == ["admin.granted"])
-            #expect(events.first?.details["role"] == "support")
+            #expect(events.first?.details["role"] == "support" && events.first?.details["on"] == "photos")
             #expect(events.first?.details["actor"]["cli"] == "gate.example")
             for person in [ada, bob] {
                 try await eventually("the owner is told") {
@@ -82,7 +82,12 @@ struct AdminGrantTests {
             }
             #expect(try await grants.list(on: photos).count == 2)
             try await grants.revoke(uid(bob), on: photos, by: TestServer.operations)
-            #expect(try await server.audited().last?.event == "admin.revoked")
+            let revoked = try await server.audited().last
+            #expect(revoked?.event == "admin.revoked" && revoked?.details["on"] == "photos")
+            let whole = try await server.audited {
+                try await grants.grant(.auditor, to: uid(bob), on: nil, by: TestServer.operations)
+            }
+            #expect(whole.first?.details["on"] == "all")
             let again = try await server.audited {
                 try await grants.revoke(uid(bob), on: photos, by: TestServer.operations)
             }
@@ -138,6 +143,37 @@ struct AdminGrantTests {
                 file.delivery = ""
                 let none = try await run("list")
                 #expect(none.status == 1 && none.errors.first?.contains("section `admin`") == true)
+            }
+        }
+    }
+
+    @Test func `the command line lists the keys of all applications, and revokes a key by its id alone`() async throws {
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        try await TestServer.with(
+            database: database, others: TestServer.photos, admin: "{ application: demo }"
+        ) { server in
+            let key = try await server.serviceKey([.readAudit], of: "photos")
+            _ = try await server.serviceKey([.readAudit])
+            try await ProcessDirectory.with { directory in
+                var file = ServerFile(database: database)
+                file.delivery = "admin: { application: demo }"
+                file.others = TestServer.photos
+                let listed = try await file.run(["admin", "key", "list"], in: directory)
+                let lines = listed.output.split(separator: "\n").compactMap {
+                    try? JSONDecoder().decode(JSONValue.self, from: Data($0.utf8))
+                }
+                #expect(Set(lines.map { $0["application"].string }) == ["demo", "photos"], "\(listed.errorLines)")
+                let one = try await file.run(["admin", "key", "list", "--application", "photos"], in: directory)
+                #expect(one.output.contains("\"photos\"") && !one.output.contains("\"demo\""))
+                let id = String(key.dropFirst(4).prefix(16))
+                let revoked = try await file.run(["admin", "key", "revoke", id], in: directory)
+                #expect(revoked.output == "revoked\n", "\(revoked.errorLines)")
+                let photos = APIClient(server, application: "photos")
+                expectError(try await photos.get("/admin/me", bearer: key), 401, "INVALID_TOKEN")
+                for unknown in ["x", String(repeating: "a", count: 16)] {
+                    let refused = try await file.run(["admin", "key", "revoke", unknown], in: directory)
+                    #expect(refused.status == 1 && refused.errorLines == ["gatehouse: There is no such key"])
+                }
             }
         }
     }

@@ -91,6 +91,11 @@ struct AdminGuardTests {
             }
             let cookie = try await client.send(.GET, path, headers: ["cookie": "gatehouse-console=x"])
             expectError(cookie, 403, "UNAUTHORIZED_REQUEST_ORIGIN")
+            for authorization in ["Basic YTpi", "Bearer", "Bearer ", key] {
+                let other = try await client.send(
+                    .GET, path, headers: ["cookie": "gatehouse-console=x", "authorization": authorization])
+                expectError(other, 403, "UNAUTHORIZED_REQUEST_ORIGIN", authorization)
+            }
             let both = try await client.send(.GET, path, bearer: key, headers: ["cookie": "a=b"])
             #expect(both.status == 200)
             let preflight = try await client.send(

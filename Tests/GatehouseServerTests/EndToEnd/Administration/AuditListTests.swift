@@ -103,6 +103,15 @@ struct AuditListTests {
         }
     }
 
+    @Test func `exports are limited by administrator`() async throws {
+        try await TestServer.with(rateLimits: "{ adminExport: 2/h }", admin: OperatorClient.admin) { server in
+            let admin = try await OperatorClient.of(server)
+            for _ in 1...2 { #expect(try await admin.get("/audit/export").status == 200) }
+            expectError(try await admin.get("/audit/export"), 429, "RATE_LIMITED")
+            #expect(try await OperatorClient.of(server).get("/audit/export").status == 200)
+        }
+    }
+
     @Test func `the state says how far the audit is sealed`() async throws {
         try await TestServer.with(admin: OperatorClient.admin) { server in
             let admin = try await OperatorClient.of(server)

@@ -78,7 +78,9 @@ struct DeliveryListTests {
                     try await server.count(
                         "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL") == 1
                 }
-                expectError(try await admin.act("/deliveries/\(event)/retry"), 409, "WRONG_STATE")
+                let again = try await admin.act("/deliveries/\(event)/retry")
+                #expect(again.status == 200 && again["items"].array?.first?["state"] == "delivered", "\(again.text)")
+                #expect(try await server.audited().count { $0.event == "delivery.retried" } == 1)
             }
         }
     }
@@ -102,7 +104,9 @@ struct DeliveryListTests {
             #expect(item.keys == keys && item["state"] == "delivered" && item["attempts"] == 1)
             #expect(!answer.text.contains("@"))
             let id = try #require(item["id"].string)
-            expectError(try await admin.act("/messages/\(id)/retry"), 409, "WRONG_STATE")
+            let again = try await admin.act("/messages/\(id)/retry")
+            #expect(again.status == 200 && again["state"] == "delivered", "\(again.text)")
+            #expect(try await server.audited().allSatisfy { $0.event != "message.retried" })
         }
     }
 

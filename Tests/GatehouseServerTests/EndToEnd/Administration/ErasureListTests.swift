@@ -66,7 +66,7 @@ struct ErasureListTests {
         }
     }
 
-    @Test func `an erasure that is over, or another application's, is not retried`() async throws {
+    @Test func `an erasure that is over stays as it is, and another application's is unknown`() async throws {
         try await TestServer.with(others: TestServer.photos, admin: OperatorClient.admin) { server in
             let (api, admin) = (APIClient(server), try await OperatorClient.of(server))
             let photos = try await OperatorClient.of(server, application: "photos")
@@ -80,7 +80,8 @@ struct ErasureListTests {
             #expect(try await admin.act("/erasures/\(receipt)/retry").status == 200)
             try await server.makeDue()
             try await eventually("it is erased") { try await api.erasure(location)["status"] == "erased" }
-            expectError(try await admin.act("/erasures/\(receipt)/retry"), 409, "WRONG_STATE")
+            let over = try await admin.act("/erasures/\(receipt)/retry")
+            #expect(over.status == 200 && over["status"] == "erased", "\(over.text)")
             #expect(try await admin.get("/erasures?status=erased")["items"].array?.count == 1)
             expectError(try await admin.ask("/erasures/\(receipt)/retry"), 400, "MISSING_PARAMETER")
             // Nothing was pending, so nothing was done.

@@ -43,6 +43,16 @@ struct LockAdminTests {
         }
     }
 
+    @Test func `searches for locks are limited, and lifting them is not`() async throws {
+        try await TestServer.with(rateLimits: "{ adminSearch: 1/h }", admin: OperatorClient.admin) { server in
+            let admin = try await OperatorClient.of(server)
+            let subject: [String: JSONValue] = ["email": "nobody@example.com"]
+            #expect(try await admin.ask("/limits/search", .object(subject)).status == 200)
+            expectError(try await admin.ask("/limits/search", .object(subject)), 429, "RATE_LIMITED")
+            for _ in 1...2 { #expect(try await admin.act("/limits/lift", subject).status == 200) }
+        }
+    }
+
     @Test func `unknown subjects look like quiet ones`() async throws {
         try await TestServer.with(admin: OperatorClient.admin) { server in
             let (api, admin) = (APIClient(server), try await OperatorClient.of(server))

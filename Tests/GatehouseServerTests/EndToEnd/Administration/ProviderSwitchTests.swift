@@ -79,9 +79,11 @@ struct ProviderSwitchTests {
 
     @Test func `a plan is stale once it is old, unknown, another application's, or no longer true`() async throws {
         try await with(others: TestServer.photos) { server, client, key in
-            let unknown = try await client.switchProvider(
-                "scripted", ["id": .string(UUID().uuidString), "confirm": "demo/scripted off"], key)
-            expectError(unknown, 409, "PLAN_STALE")
+            for id in [UUID().uuidString, "x", ""] {
+                let unknown = try await client.switchProvider(
+                    "scripted", ["id": .string(id), "confirm": "demo/scripted off"], key)
+                expectError(unknown, 409, "PLAN_STALE")
+            }
 
             // Both applications have a provider of that name.
             let photos = APIClient(server, application: "photos")

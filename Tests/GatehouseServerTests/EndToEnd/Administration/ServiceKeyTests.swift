@@ -148,6 +148,35 @@ struct ServiceKeyTests {
         }
     }
 
+    @Test func `the standard limits of clients let a key reach its own`() async throws {
+        let limits = RatePolicy.standard
+        let (ofClients, ofKeys) = (try #require(limits[.adminClient]), try #require(limits[.adminKey]))
+        #expect(ofClients.window == ofKeys.window && ofClients.count > ofKeys.count)
+        // The limit of routes, which is lower, does not count these calls.
+        try await TestServer.with(rateLimits: "{ general: 2/h, adminClient: 4/h }", admin: Self.admin) { server in
+            let (client, key) = (APIClient(server), try await server.serviceKey([.readAudit]))
+            for _ in 0..<3 { #expect(try await client.get("/admin/me", bearer: key).status == 200) }
+            expectError(try await client.get("/admin/me", bearer: "ghk_guess"), 401, "INVALID_TOKEN")
+            expectError(try await client.get("/admin/audit/state", bearer: key), 429, "RATE_LIMITED")
+            #expect(try await client.get("/auth/providers").status == 200)
+        }
+    }
+
+    @Test func `a note is refused where no account is acted on`() async throws {
+        try await TestServer.with(providers: "scripted: {}", admin: Self.admin) { server in
+            let (client, key) = (APIClient(server), try await server.serviceKey())
+            let plan = try await client.plan("scripted", "off", key)
+            let noted: JSONValue = ["code": "test", "note": "about somebody"]
+            for answer in [
+                try await client.switchProvider("scripted", plan, key, ["reason": noted]),
+                try await client.post("/admin/providers/scripted/switch/end", ["reason": noted], bearer: key),
+                try await client.post(
+                    "/admin/invitations", ["email": "ada@example.com", "reason": noted], bearer: key),
+            ] { expectError(answer, 400, "INVALID_PARAMETER", "\(answer.text)") }
+            #expect(try await client.switchProvider("scripted", plan, key).status == 200, "the plan was not used up")
+        }
+    }
+
     @Test func `keys have limits`() async throws {
         try await TestServer.with(rateLimits: "{ adminKey: 2/h }", admin: Self.admin) { server in
             let client = APIClient(server)

@@ -104,6 +104,18 @@ struct StatisticsTests {
             }
             let one = try await client.get("/admin/statistics?name=signUps&label=scripted", bearer: key)
             #expect(one["series"].array?.compactMap { $0["label"].string } == ["scripted"])
+            // The counts of the step into which `from` falls are part of the answer.
+            for step in ["minute", "hour", "day"] {
+                let counted = try #require(
+                    try await server.text(
+                        """
+                        SELECT rfc3339(max(at) + interval '59 seconds')
+                          FROM statistics WHERE step = 'minute' AND label = 'scripted'
+                        """))
+                let to = try #require(try await server.text("SELECT rfc3339(now() + interval '1 minute')"))
+                let path = "/admin/statistics?name=signUps&label=scripted&step=\(step)&from=\(counted)&to=\(to)"
+                #expect(try await client.get(path, bearer: key)["series"].array?.count == 1, "\(step)")
+            }
             let past = "/admin/statistics?name=signUps&from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z"
             #expect(try await client.get(past, bearer: key)["series"] == [])
         }
@@ -115,6 +127,7 @@ struct StatisticsTests {
             expectError(try await client.get("/admin/statistics", bearer: key), 400, "MISSING_PARAMETER")
             for query in [
                 "name=logins", "name=signIns&step=week", "name=signIns&from=yesterday",
+                "name=signIns&label=%00", "name=signIns&label=a%00b",
                 "name=signIns&from=2024-01-02T00:00:00Z&to=2024-01-02T00:00:00Z",
                 "name=signIns&from=2024-01-01T00:00:00Z&to=2024-01-03T00:00:00Z&step=minute",
             ] {
