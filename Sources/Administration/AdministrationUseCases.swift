@@ -93,7 +93,7 @@ package final class AdministrationUseCases: Sendable {
         signingKeys = SigningKeyActs(store: store, changes: ports.keys)
         locks = SubjectLocks(store: store, trail: store, opaque: opaque, limits: ports.limits)
         configuration = ports.configuration
-        diagnosis = ProviderDiagnosis(services: services)
+        diagnosis = ProviderDiagnosis(services: services, trail: store)
         providers = ProviderOverview(
             switches: switches,
             health: ProviderHealth(

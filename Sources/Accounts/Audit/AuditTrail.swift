@@ -38,6 +38,8 @@ package struct AuditEntry: Sendable {
         case limitsSearched = "limits.searched"
         /// An administrator has sent a test event to a webhook.
         case webhookTested = "webhook.tested"
+        /// An administrator has had a provider, or settings of one, checked together with its service.
+        case providerDiagnosed = "provider.diagnosed"
         /// An admin ran the purge for one account or for all.
         case purgeRun = "purge.run"
     }

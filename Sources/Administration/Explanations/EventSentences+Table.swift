@@ -183,6 +183,7 @@ extension EventSentences {
         "erasure.retried": Entry("An administrator had the processors of an erasure asked again."),
         "provider.switched": Entry("An administrator switched a provider."),
         "provider.switch-ended": Entry("The switch of a provider ended."),
+        "provider.diagnosed": Entry("An administrator had a provider checked."),
         "provider.mode-changed": Entry("The configuration changed the mode of a provider."),
     ]
 

@@ -10,46 +10,67 @@ package struct ProviderDiagnosis: Sendable {
     package static let limit: Duration = .seconds(12)
 
     let services: any ProviderServices
+    private let trail: any AuditTrail
     /// The wait for a place, the checks, and the end of a cancelled call take less than 15 seconds together.
     private let capacity = AdminCapacity(places: places, patience: .seconds(2))
     private let limit: Duration
     private let clock: any Clock<Duration>
 
     package init(
-        services: any ProviderServices, limit: Duration = limit, clock: any Clock<Duration> = ContinuousClock()
+        services: any ProviderServices, trail: any AuditTrail, limit: Duration = limit,
+        clock: any Clock<Duration> = ContinuousClock()
     ) {
-        (self.services, self.limit, self.clock) = (services, limit, clock)
+        (self.services, self.trail, self.limit, self.clock) = (services, trail, limit, clock)
     }
 
-    /// Checks a configured provider.
-    /// - Throws: `AdministrationError.notFound`; `wrongState` for a provider whose settings were not read because it is
-    ///   off; `AccountsError.overloaded` if `places` diagnoses are being made.
-    package func diagnose(_ name: String, in application: Application) async throws -> [CheckResult] {
+    /// Checks a configured provider, and records that; also one that an administrator has switched off.
+    ///
+    /// There is nothing to check of a provider that is off in the configuration.
+    /// - Throws: `AdministrationError.notFound`; `AccountsError.overloaded` if `places` diagnoses are being made.
+    package func diagnose(
+        _ name: String, by act: AdministrativeAct, in application: Application
+    ) async throws -> [CheckResult] {
         guard let configured = application.providers.all.first(where: { $0.name.hasSameBytes(as: name) }) else {
             throw AdministrationError.notFound("provider")
         }
-        guard let provider = configured.provider else {
-            throw AdministrationError.wrongState(reason: "The provider is off, so its settings are not read")
+        guard let provider = configured.switched(to: configured.declaration.mode).provider else {
+            let reason = "The provider is off in the configuration, so its settings are not read."
+            return [CheckResult(id: "settings", outcome: .skipped(reason))]
         }
-        return try await capacity.run { await run(provider, named: configured.name, in: application) }
+        return try await capacity.run {
+            try await record(configured.name, kind: configured.kind, by: act, in: application)
+            let tools = services.tools(forProvider: configured.name, isCandidate: false, in: application)
+            return await run(provider, with: tools)
+        }
     }
 
-    /// Checks a provider that is not configured; nothing is stored.
+    /// Checks a provider that is not configured, and records that; the settings are not stored.
     /// - Throws: `AdministrationError.invalidProviderSettings`; `AccountsError.overloaded`.
     package func check(
-        _ settings: CandidateSettings, in application: Application
+        _ settings: CandidateSettings, by act: AdministrativeAct, in application: Application
     ) async throws -> (candidate: ProviderCandidate, checks: [CheckResult]) {
         try await capacity.run {
             let candidate = try services.makeCandidate(settings, in: application)
-            return (candidate, await run(candidate.provider, named: settings.name, in: application))
+            try await record(settings.name, kind: settings.kind, by: act, in: application)
+            let tools = services.tools(forProvider: settings.name, isCandidate: true, in: application)
+            return (candidate, await run(candidate.provider, with: tools))
         }
     }
 
-    private func run(_ provider: any Provider, named name: String, in application: Application) async -> [CheckResult] {
+    /// Records a diagnosis before it is made, because no transaction includes its calls.
+    private func record(
+        _ name: String, kind: String, by act: AdministrativeAct, in application: Application
+    ) async throws {
+        var details = act.details
+        (details["provider"], details["kind"]) = (.string(name), .string(kind))
+        try await trail.record(AuditEntry(.providerDiagnosed, details: details), application: application.id)
+    }
+
+    private func run(_ provider: any Provider, with tools: DiagnosticTools) async -> [CheckResult] {
         guard let provider = provider as? any DiagnosableProvider else {
             return [CheckResult(id: "settings", outcome: .ok("The settings are valid; there is no service to ask."))]
         }
-        return await run(provider.checks(with: services.tools(forProvider: name, in: application)))
+        return await run(provider.checks(with: tools))
     }
 
     /// Runs the checks one after the other, and returns what is known when the time is up.

@@ -4,11 +4,14 @@ package import ProviderKit
 /// What the server offers for looking at providers and the services behind them.
 package protocol ProviderServices: UpstreamStates {
     /// The tools for the checks of a provider of an application.
-    func tools(forProvider name: String, in application: Application) -> DiagnosticTools
+    ///
+    /// Those for a candidate call private hosts only in development: an administrator chooses the hosts, and
+    /// `network.allowPrivateHosts` is for those that the operator names.
+    func tools(forProvider name: String, isCandidate: Bool, in application: Application) -> DiagnosticTools
 
     /// Creates a provider from settings that are in no file; it is neither configured nor stored.
     ///
-    /// Neither files nor environment variables that the settings name are read.
+    /// Neither files nor environment variables that the settings name are read. It calls the same hosts as the tools.
     /// - Throws: `AdministrationError.invalidProviderSettings`.
     func makeCandidate(_ settings: CandidateSettings, in application: Application) throws -> ProviderCandidate
 }

@@ -96,7 +96,7 @@ package struct Backend {
         access = AccessTokenCodec(keys: keys, time: SystemTime())
         webhooks = CurrentWebhooks(try configuration.webhooks.map { try Webhook($0) })
         posting = network.poster(allowsPrivateHosts: configuration.network.allowPrivateHosts)
-        registeredPosting = network.poster(allowsPrivateHosts: configuration.allowsPrivateHostsOfRegisteredClients)
+        registeredPosting = network.poster(allowsPrivateHosts: configuration.allowsPrivateHostsOfOthers)
         store = SQLStore(
             database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations,
             statistics: statistics)

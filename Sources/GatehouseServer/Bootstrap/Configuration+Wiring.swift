@@ -60,9 +60,11 @@ extension Configuration.Delivery {
 }
 
 extension Configuration {
-    /// Whether the URLs of clients that have registered themselves may lead to private addresses: the setting
-    /// `network.allowPrivateHosts` is for the hosts that the operator names.
-    var allowsPrivateHostsOfRegisteredClients: Bool { network.allowPrivateHosts && server.development }
+    /// Whether URLs that the operator has not named may lead to private addresses.
+    ///
+    /// They are those of clients that have registered themselves, and of providers that an administrator considers; the
+    /// setting `network.allowPrivateHosts` is for the hosts that the operator names.
+    var allowsPrivateHostsOfOthers: Bool { network.allowPrivateHosts && server.development }
 }
 
 extension Configuration.Network {

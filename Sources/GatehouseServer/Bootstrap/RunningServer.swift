@@ -83,7 +83,7 @@ struct RunningServer {
         let (clientKeys, registeredKeys) = (
             ports.clientKeys("openid", allowsPrivateHosts: configuration.network.allowPrivateHosts),
             ports.clientKeys(
-                "openid-registered", allowsPrivateHosts: configuration.allowsPrivateHostsOfRegisteredClients)
+                "openid-registered", allowsPrivateHosts: configuration.allowsPrivateHostsOfOthers)
         )
         let openID = OpenIDUseCases(
             store: backend.store, accounts: useCases, jwts: jwts,
@@ -112,7 +112,8 @@ struct RunningServer {
                 ports: ofAdministrators,
                 providers: ServerProviders(
                     installed: installed, delivery: delivery,
-                    allowsPrivateHosts: configuration.network.allowPrivateHosts)),
+                    allowsPrivateHosts: configuration.network.allowPrivateHosts,
+                    allowsPrivateHostsOfCandidates: configuration.allowsPrivateHostsOfOthers)),
             keys: backend.keys, installed: installed.kinds, site: site,
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(

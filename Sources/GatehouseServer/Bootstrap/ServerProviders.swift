@@ -9,11 +9,14 @@ internal import ProviderKit
 struct ServerProviders: ProviderServices {
     let installed: InstalledProviders
     let delivery: CurrentDelivery
-    let allowsPrivateHosts: Bool
+    let allowsPrivateHosts, allowsPrivateHostsOfCandidates: Bool
 
-    func tools(forProvider name: String, in application: Accounts.Application) -> DiagnosticTools {
+    func tools(
+        forProvider name: String, isCandidate: Bool, in application: Accounts.Application
+    ) -> DiagnosticTools {
         DiagnosticTools(
-            service: installed.ports.probe(allowsPrivateHosts: allowsPrivateHosts),
+            service: installed.ports.probe(
+                allowsPrivateHosts: isCandidate ? allowsPrivateHostsOfCandidates : allowsPrivateHosts),
             callbackURL: application.callbackURL(of: name), now: { Date() }
         ) { [delivery] in await delivery.email?.transport.probe() ?? .notConfigured }
     }
@@ -23,7 +26,7 @@ struct ServerProviders: ProviderServices {
     ) throws -> ProviderCandidate {
         try SettingsReader.candidate(
             settings, in: application, installed: installed,
-            ports: installed.ports.candidatePorts(allowsPrivateHosts: allowsPrivateHosts))
+            ports: installed.ports.candidatePorts(allowsPrivateHosts: allowsPrivateHostsOfCandidates))
     }
 
     func state(of owner: FindingLog.Owner) -> (isUp: Bool, lastSuccess: Date?)? {

@@ -21,9 +21,9 @@ struct DiagnosisOperations {
 
     var diagnose: AdminOperation<String, [CheckResult]> {
         AdminOperation(
-            "providers.diagnose", scope: .writeProviders, hasOwnCapacity: true, errors: [.notFound, .wrongState]
+            "providers.diagnose", scope: .writeProviders, hasOwnCapacity: true, errors: [.notFound]
         ) { call, name in
-            try await useCases.diagnosis.diagnose(name, in: call.application)
+            try await useCases.diagnosis.diagnose(name, by: call.act(), in: call.application)
         }
     }
 
@@ -32,7 +32,7 @@ struct DiagnosisOperations {
             "providers.check", scope: .writeProviders, hasOwnCapacity: true, errors: [.invalidProviderSettings]
         ) { call, body in
             let settings = CandidateSettings(name: body.name, kind: body.kind, settings: body.settings)
-            return try await useCases.diagnosis.check(settings, in: call.application)
+            return try await useCases.diagnosis.check(settings, by: call.act(), in: call.application)
         }
     }
 }

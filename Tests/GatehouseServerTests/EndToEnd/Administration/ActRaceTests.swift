@@ -1,7 +1,9 @@
 import Accounts
 import Administration
 import Foundation
+import Postgres
 import ProviderKit
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -26,6 +28,31 @@ struct ActRaceTests {
                 }
             }
             #expect(events.count == 1, "\(events)")
+        }
+    }
+
+    @Test func `a statement of an act waits for no longer than the limit`() async throws {
+        try await TestServer.with { server in
+            let person = try await APIClient(server).register(at: server)
+            let uid = try #require(UUID(uuidString: person.uid))
+            let demo = try await server.application()
+            let store = server.backend.store
+            try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(
+                    Statement(.write, "SELECT FROM accounts WHERE application_id = 1 AND uid = $1 FOR UPDATE"),
+                    [.uuid(uid)])
+                let refusal = await #expect(throws: AccountsError.self) {
+                    try await store.retryingTransaction(within: .milliseconds(100)) { store in
+                        _ = try await store.lockAccount(uid, application: demo.id)
+                    }
+                }
+                // Not after the eight conflicts that waiting for locks would lead to.
+                guard case .unavailable(let reason) = refusal else {
+                    Issue.record("\(String(describing: refusal))")
+                    return
+                }
+                #expect(reason != "rows changed repeatedly")
+            }
         }
     }
 

@@ -2,6 +2,7 @@ import Accounts
 import Administration
 import Foundation
 import GatehouseTesting
+import NIOHTTP1
 import Outbound
 import Postgres
 import ProviderKit
@@ -63,8 +64,11 @@ struct CandidateProviderTests {
             let answer = try await check([:], name: "guests", kind: "anonymous", at: server)
             #expect(answer.status == 200 && answer["callbackURL"] == .null, "\(answer.text)")
             #expect(answer["yaml"] == "providers:\n  guests:\n    kind: anonymous\n")
-            // The event is that of the service key.
-            #expect(try await server.count("SELECT count(*) FROM audit_events") == before + 1)
+            // The events are those of the service key and of the check.
+            #expect(try await server.count("SELECT count(*) FROM audit_events") == before + 2)
+            let details = try #require(try await server.audited().last { $0.event == "provider.diagnosed" }?.details)
+            #expect(details["provider"] == "guests" && details["kind"] == "anonymous")
+            #expect(details["actor"]["key"].string != nil)
             let providers = try await APIClient(server).get("/auth/providers")
             #expect(!providers.text.contains("guests"))
             #expect(server.server.ports.statistics.allSatisfy { $0.provider != "guests" })
@@ -92,6 +96,32 @@ struct CandidateProviderTests {
                 let answer = try await check(settings, name: name, kind: kind, at: server)
                 expectError(answer, 400, "INVALID_PROVIDER_SETTINGS", path)
                 #expect(self.problems(answer).keys.contains(path), "\(answer.text)")
+            }
+        }
+    }
+
+    /// The administrator chooses the hosts, and the setting is for those that the operator names in the file.
+    @Test func `private hosts are called in development only, whatever network.allowPrivateHosts says`() async throws {
+        try await UpstreamServer.with { upstream in
+            _ = try OpenIDConnectSignInTests.Issuer(upstream)
+            for (mode, isCalled) in [
+                ("development: true", true), ("development: false, trustedProxies: [127.0.0.1]", false),
+            ] {
+                let before = upstream.service.requests.count
+                try await TestServer.with(server: mode, admin: "{ application: demo }") { server in
+                    var client = APIClient(server)
+                    client.headers = ["x-forwarded-proto": "https"]
+                    let key = try await server.serviceKey([.writeProviders])
+                    let answer = try await client.post(
+                        "/admin/providers/check",
+                        [
+                            "name": "corp", "kind": "oidc",
+                            "settings": ["issuer": .string(upstream.url), "clientID": "client"],
+                        ], bearer: key)
+                    // An issuer without HTTPS may be refused before it is asked.
+                    #expect(isCalled ? answer.status == 200 : answer.states["issuer"] != "ok", "\(answer.text)")
+                    #expect((upstream.service.requests.count > before) == isCalled, "\(answer.text)")
+                }
             }
         }
     }

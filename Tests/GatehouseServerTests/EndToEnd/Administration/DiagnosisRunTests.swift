@@ -19,7 +19,8 @@ struct DiagnosisRunTests {
         let application = Accounts.Application(
             id: 1, name: "demo", issuer: "https://gate.example", audience: "demo", policy: ApplicationPolicy(),
             providers: providers)
-        return try await ProviderDiagnosis(services: Services(), limit: limit).diagnose("one", in: application)
+        return try await ProviderDiagnosis(services: Services(), trail: NoTrail(), limit: limit)
+            .diagnose("one", by: TestServer.operations, in: application)
     }
 
     @Test func `a check runs after those that it needs have succeeded`() async throws {
@@ -64,8 +65,14 @@ private struct Checked: DiagnosableProvider {
     func checks(with tools: DiagnosticTools) -> [ProviderCheck] { checks }
 }
 
+private struct NoTrail: AuditTrail {
+    func record(_ entry: AuditEntry, application: Accounts.Application.ID) async throws {}
+}
+
 private struct Services: ProviderServices {
-    func tools(forProvider name: String, in application: Accounts.Application) -> DiagnosticTools {
+    func tools(
+        forProvider name: String, isCandidate: Bool, in application: Accounts.Application
+    ) -> DiagnosticTools {
         DiagnosticTools(service: FixedPorts.none.probe(allowsPrivateHosts: false), callbackURL: "", now: { Date() })
     }
 
