@@ -60,6 +60,7 @@ package final class AdministrationUseCases: Sendable {
     package let locks: SubjectLocks
     package let configuration: any ConfigurationInForce
     package let diagnosis: ProviderDiagnosis
+    package let cursors: PageCursors
     private let store: any AdministrationStore
 
     /// `switches` lets this server follow a switch, `ports` are the other parts of the server that administrators look at
@@ -72,7 +73,7 @@ package final class AdministrationUseCases: Sendable {
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
         acts = AccountActs(store: store)
-        let cursors = PageCursors(opaque: opaque)
+        cursors = PageCursors(opaque: opaque)
         explanations = Explanations(store: store, cursors: cursors)
         notes = AdminNotes(acts: acts, cursors: cursors)
         granted = GrantedAccounts(store: store)

@@ -1,5 +1,6 @@
 internal import Accounts
 internal import Foundation
+internal import ProviderKit
 
 /// The sort key of an item in a list that is read as a whole: a time to the microsecond, then an id.
 struct TimedKey: Comparable {
@@ -32,5 +33,23 @@ extension PageCursors {
         let last = try position(in: cursor, of: list, count: 2).flatMap { TimedKey(written: $0) }
         let rest = last.map { last in items.filter { key($0) > last } } ?? items
         return page(of: rest, limit: limit, in: list) { key($0).written }
+    }
+
+    /// Makes a page of a list that is read as a whole, because an application has few of its items.
+    ///
+    /// A cursor names the last item that was sent. If that is gone, the list continues at its former place.
+    /// - Throws: `AccountsError.invalidParameter` for the cursor of another list.
+    package func page<Item>(
+        ofWhole items: [Item], _ requested: RequestedPage, in list: List, id: (Item) -> String
+    ) throws -> Page<Item> {
+        let ids = items.map(id)
+        var start = 0
+        if let last = try position(in: requested.after, of: list, count: 2) {
+            let former = Int(last[1]).map { min(max($0, 0), items.count) } ?? items.count
+            start = ids.firstIndex { $0.hasSameBytes(as: last[0]) }.map { $0 + 1 } ?? former
+        }
+        return page(of: Array(items.dropFirst(start)), limit: requested.limit, in: list) { item in
+            [id(item), String(ids.firstIndex(of: id(item)) ?? 0)]
+        }
     }
 }

@@ -41,8 +41,9 @@ extension Configuration {
         let assembly = Assembly(reader: reader, root: root, running: running)
         assembly.refuseDuplicates()
         assembly.checkDefaultApplication(isAmong: document["applications"]?.entries.map(\.key) ?? [])
-        assembly.checkAdministration(isOf: document["applications"]?.entries.map(\.key) ?? [])
+        reader.checkAdministration(in: root, isOf: document["applications"]?.entries.map(\.key) ?? [])
         let applications = assembly.applications()
+        reader.warnOfSignUp(in: root, among: applications)
         guard reader.error == nil, var configuration: Configuration = assembly.decoded(root) else {
             throw reader.error ?? ConfigurationError([])
         }
@@ -116,25 +117,6 @@ private struct Assembly {
             reader.report("no such application is configured", at: place)
         } else if let current = running?.defaultApplication, !names.contains(current) {
             reader.report("\(current) is the running server's default; removing it needs a restart", at: place)
-        }
-    }
-
-    /// Reports an unknown `admin.application`, and `server.admin` without the section `admin`.
-    func checkAdministration(isOf names: [String]) {
-        if let node = root["admin"], let name = node["application"]?.text, !names.contains(name) {
-            reader.report("no such application is configured", at: node.place(of: "application"))
-        }
-        if let server = root["server"], server["admin"] != nil, root["admin"] == nil {
-            reader.report("needs the section `admin`", at: server.place(of: "admin"))
-        }
-        if root["admin"] != nil, names.contains("all") {
-            reader.report("`all` stands for all applications in grants; name this one differently", at: root.place)
-        }
-        if let node = root["admin"], node["console"]?.text == "true" {
-            reader.warn("this version has no console", at: node.place(of: "console"))
-        }
-        if let node = root["admin"], node["allow"]?.items.isEmpty != false, root["server"]?["admin"] == nil {
-            reader.warn("admits administrators from anywhere; set `allow`, or `server.admin`", at: node.place)
         }
     }
 

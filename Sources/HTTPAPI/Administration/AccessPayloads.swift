@@ -75,10 +75,8 @@ struct ServiceKeyWithSecret: ResponsePayload {
     }
 }
 
-struct ServiceKeyList: ResponsePayload {
-    let items: [ServiceKey]
-
-    static let fields = ResponseFields<Self>("ServiceKeyList") { Field("items", \.items) }
+extension ServiceKey: NamedList {
+    static let listName = "ServiceKeyList"
 }
 
 extension AdminGrant: ResponsePayload {
@@ -91,8 +89,6 @@ extension AdminGrant: ResponsePayload {
     }
 }
 
-struct AdminList: ResponsePayload {
-    let items: [AdminGrant]
-
-    static let fields = ResponseFields<Self>("AdminList") { Field("items", \.items) }
+extension AdminGrant: NamedList {
+    static let listName = "AdminList"
 }

@@ -78,6 +78,15 @@ struct AdminCall: Sendable {
     fileprivate var limits: any RateLimiting { services.limits }
     fileprivate var capacity: AdminCapacity { services.capacity }
 
+    /// A part of a list that was read as a whole.
+    ///
+    /// - Throws: `AccountsError.invalidParameter` for the cursor of another list.
+    func page<Item>(
+        of items: [Item], asked query: AdminQuery, in list: String, id: (Item) -> String
+    ) throws -> Page<Item> {
+        try services.cursors.page(ofWhole: items, query.page, in: .init(list, of: application), id: id)
+    }
+
     /// The act of this caller, for the audit.
     func act(because reason: AdministrativeAct.Reason? = nil) -> AdministrativeAct {
         AdministrativeAct(by: administrator.actor, because: reason)

@@ -11,8 +11,8 @@ extension AdminRoutes {
         return [
             operations.me.at(.get, "/me", "Who calls, and what they may do", takes: .nothing, returns: .json),
             operations.keys.at(
-                .get, "/service-keys", "The application's service keys, the newest first", takes: .nothing,
-                returns: .json { ServiceKeyList(items: $0) }),
+                .get, "/service-keys", "The application's service keys, the newest first", takes: .list(),
+                returns: .json { ListPayload($0) }),
             operations.makeKey.at(
                 .post, "/service-keys", "Makes a service key", takes: .json,
                 returns: .json(status: .created) { ServiceKeyWithSecret(key: $0.key, secret: $0.text) }),
@@ -25,14 +25,14 @@ extension AdminRoutes {
                 takes: .named(Act<NoFields>.self, by: "key"),
                 returns: .json),
             operations.grants.at(
-                .get, "/admins", "The people who have roles for this application or for all", takes: .nothing,
-                returns: .json { AdminList(items: $0) }),
+                .get, "/admins", "The people who have roles for this application or for all", takes: .list(),
+                returns: .json { ListPayload($0) }),
             operations.grant.at(
                 .put, "/admins/{uid}", "Grants a role for this application", takes: .account(Act<GrantBody>.self),
-                returns: .json { AdminList(items: $0) }),
+                returns: .json { ListPayload($0) }),
             operations.revokeGrant.at(
                 .post, "/admins/{uid}/revoke", "Revokes the role for this application",
-                takes: .account(Act<ConfirmationBody>.self), returns: .json { AdminList(items: $0) }),
+                takes: .account(Act<ConfirmationBody>.self), returns: .json { ListPayload($0) }),
         ]
     }
 }
@@ -44,9 +44,10 @@ struct AccessOperations {
         AdminOperation("me", scope: nil) { call, _ in call.administrator }
     }
 
-    var keys: AdminOperation<Void, [ServiceKey]> {
-        AdminOperation("serviceKeys.list", scope: .writeAdmins) { call, _ in
-            try await useCases.keys.list(of: call.application)
+    var keys: AdminOperation<AdminQuery, Page<ServiceKey>> {
+        AdminOperation("serviceKeys.list", scope: .writeAdmins) { call, query in
+            let keys = try await useCases.keys.list(of: call.application)
+            return try call.page(of: keys, asked: query, in: "service-keys", id: \.id)
         }
     }
 
@@ -76,9 +77,12 @@ struct AccessOperations {
         }
     }
 
-    var grants: AdminOperation<Void, [AdminGrant]> {
-        AdminOperation("admins.list", scope: .writeAdmins) { call, _ in
-            try await useCases.grants(home: call.settings.home).list(on: call.application)
+    var grants: AdminOperation<AdminQuery, Page<AdminGrant>> {
+        AdminOperation("admins.list", scope: .writeAdmins) { call, query in
+            let grants = try await useCases.grants(home: call.settings.home).list(on: call.application)
+            return try call.page(of: grants, asked: query, in: "admins") { grant in
+                "\(grant.uid) \(grant.application.map { "\($0)" } ?? "all")"
+            }
         }
     }
 

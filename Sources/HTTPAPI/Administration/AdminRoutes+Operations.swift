@@ -21,7 +21,7 @@ extension AdminRoutes {
                 .post, "/erasures/{receipt}/retry", "Asks the pending processors of an erasure again",
                 takes: .named(Act<NoFields>.self, by: "receipt"), returns: .json),
             queues.webhooks.at(
-                .get, "/webhooks", "The webhooks, and what waits for them in this application", takes: .nothing,
+                .get, "/webhooks", "The webhooks, and what waits for them in this application", takes: .list(),
                 returns: .json { ListPayload($0) }),
             queues.testWebhook.at(
                 .post, "/webhooks/{webhook}/test", "Posts the event `gatehouse.test` to a webhook",
@@ -62,7 +62,7 @@ extension AdminRoutes {
                 .get, "/audit/state", "How far the audit of all applications is sealed", takes: .nothing, returns: .json
             ),
             server.keys.at(
-                .get, "/keys", "The signing keys, the newest first", takes: .nothing,
+                .get, "/keys", "The signing keys, the newest first", takes: .list(),
                 returns: .json { ListPayload($0) }),
             server.rotateKeys.at(
                 .post, "/keys/rotate", "Signs with new keys", takes: .json, returns: .json { ListPayload($0) }),

@@ -9,8 +9,8 @@ extension AdminRoutes {
         let operations = SwitchOperations(useCases: useCases)
         return [
             operations.list.at(
-                .get, "/providers", "The application's providers, with their modes and health", takes: .nothing,
-                returns: .json { AdministeredProviders(items: $0) }),
+                .get, "/providers", "The application's providers, with their modes and health", takes: .list(),
+                returns: .json { ListPayload($0) }),
             operations.plan.at(
                 .post, "/providers/{name}/plan", "Counts what another mode of a provider would do",
                 takes: .named(PlanBody.self, by: "name"), returns: .json),
@@ -27,9 +27,10 @@ extension AdminRoutes {
 struct SwitchOperations {
     let useCases: AdministrationUseCases
 
-    var list: AdminOperation<Void, [ProviderStatus]> {
-        AdminOperation("providers.list", scope: .readServer) { call, _ in
-            try await useCases.providers.list(of: call.application)
+    var list: AdminOperation<AdminQuery, Page<ProviderStatus>> {
+        AdminOperation("providers.list", scope: .readServer) { call, query in
+            let providers = try await useCases.providers.list(of: call.application)
+            return try call.page(of: providers, asked: query, in: "providers", id: \.provider.name)
         }
     }
 

@@ -51,16 +51,8 @@ extension ProviderSwitch: ResponsePayload {
     }
 }
 
-/// The providers of an application; the list has all of them, so nothing follows.
-struct AdministeredProviders: ResponsePayload {
-    let items: [ProviderStatus]
-
-    static let fields = ResponseFields<Self>("AdministeredProviders") {
-        Field("items", \.items)
-        Field("next", orNull: \.next)
-    }
-
-    private var next: String? { nil }
+extension ProviderStatus: NamedList {
+    static let listName = "AdministeredProviders"
 }
 
 extension ProviderStatus: ResponsePayload {

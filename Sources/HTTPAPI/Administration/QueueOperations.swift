@@ -35,11 +35,12 @@ struct QueueOperations {
         }
     }
 
-    var webhooks: AdminOperation<Void, [ListedWebhook]> {
-        AdminOperation("webhooks.list", scope: .readServer) { call, _ in
-            try await useCases.webhooks.list(in: call.application).map {
+    var webhooks: AdminOperation<AdminQuery, Page<ListedWebhook>> {
+        AdminOperation("webhooks.list", scope: .readServer) { call, query in
+            let webhooks = try await useCases.webhooks.list(in: call.application).map {
                 ListedWebhook(webhook: $0.webhook, backlog: $0.backlog)
             }
+            return try call.page(of: webhooks, asked: query, in: "webhooks", id: \.webhook.id)
         }
     }
 

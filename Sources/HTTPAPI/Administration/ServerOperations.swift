@@ -33,9 +33,10 @@ struct ServerOperations {
         AdminOperation("audit.state", scope: .readAudit) { _, _ in try await useCases.audit.state() }
     }
 
-    var keys: AdminOperation<Void, [ListedSigningKey]> {
-        AdminOperation("keys.list", scope: .readServer) { call, _ in
-            try await useCases.signingKeys.list(of: call.application)
+    var keys: AdminOperation<AdminQuery, Page<ListedSigningKey>> {
+        AdminOperation("keys.list", scope: .readServer) { call, query in
+            let keys = try await useCases.signingKeys.list(of: call.application)
+            return try call.page(of: keys, asked: query, in: "keys") { "\($0.purpose.rawValue) \($0.kid)" }
         }
     }
 

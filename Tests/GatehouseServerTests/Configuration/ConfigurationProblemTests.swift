@@ -277,6 +277,24 @@ struct ConfigurationProblemTests {
         #expect(try Fixture.warnings(Fixture.providers(lines) + delivery) == [])
     }
 
+    @Test func `administrators from anywhere, by any method, or out of everybody are warned of`() throws {
+        func warnings(_ mode: String, _ admin: String) throws -> [String] {
+            let providers = Fixture.providers("scripted: { mode: \(mode) }")
+            return try Fixture.warnings(providers + "admin: { application: demo\(admin) }\n")
+        }
+        #expect(
+            try warnings("open", "") == [
+                "gatehouse.yaml:7: admin: admits administrators from anywhere; set `allow`, or `server.admin`",
+                "gatehouse.yaml:7: admin: lets administrators sign in by any method; set `requireMethods`",
+                "gatehouse.yaml:7: admin.application: everybody can open an account in demo, by scripted; set their "
+                    + "`mode` to `existing`",
+            ])
+        let careful = ", allow: [10.0.0.0/8], requireMethods: [hwk]"
+        for mode in ["existing", "linkOnly", "off"] { #expect(try warnings(mode, careful) == []) }
+        #expect(try warnings("open", careful).count == 1)
+        #expect(try warnings("existing", ", allow: [10.0.0.0/8]").count == 1)
+    }
+
     @Test(arguments: [
         ("", true), ("anonymous: {}", true), ("scripted: { mode: linkOnly }", true),
         ("scripted: { mode: off }", true), ("scripted: {}", false), ("scripted: { mode: existing }", false),

@@ -1,0 +1,37 @@
+internal import Accounts
+internal import ProviderKit
+
+/// Checks of the section `admin` that need other sections.
+extension SettingsReader {
+    /// Reports an unknown `admin.application`, and `server.admin` without the section `admin`.
+    func checkAdministration(in root: ConfigurationNode, isOf names: [String]) {
+        if let server = root["server"], server["admin"] != nil, root["admin"] == nil {
+            report("needs the section `admin`", at: server.place(of: "admin"))
+        }
+        guard let node = root["admin"] else { return }
+        if let name = node["application"]?.text, !names.contains(name) {
+            report("no such application is configured", at: node.place(of: "application"))
+        }
+        if names.contains("all") {
+            report("`all` stands for all applications in grants; name this one differently", at: root.place)
+        }
+        if node["console"]?.text == "true" { warn("this version has no console", at: node.place(of: "console")) }
+        if node["allow"]?.items.isEmpty != false, root["server"]?["admin"] == nil {
+            warn("admits administrators from anywhere; set `allow`, or `server.admin`", at: node.place)
+        }
+        if node["requireMethods"]?.items.isEmpty != false {
+            warn("lets administrators sign in by any method; set `requireMethods`", at: node.place)
+        }
+    }
+
+    /// Warns if everybody can open an account in the application whose accounts administrators are.
+    func warnOfSignUp(in root: ConfigurationNode, among applications: [Configuration.Application]) {
+        guard let node = root["admin"], let name = node["application"]?.text else { return }
+        let open = applications.first { $0.name == name }?.providers.all.filter { $0.declaration.mode == .open } ?? []
+        guard !open.isEmpty else { return }
+        let names = open.map(\.name).sorted().joined(separator: ", ")
+        warn(
+            "everybody can open an account in \(name), by \(names); set their `mode` to `existing`",
+            at: node.place(of: "application"))
+    }
+}
