@@ -6,13 +6,15 @@ internal import Synchronization
 package struct ProviderDiagnosis: Sendable {
     /// How many diagnoses a server makes at once.
     package static let places = 4
+    /// How long a further diagnosis waits for its place; with the checks and the end of a cancelled call, clients wait for
+    /// less than 15 seconds.
+    package static let patience: Duration = .seconds(2)
     /// How long a diagnosis takes at most, apart from the time until a cancelled call returns.
     package static let limit: Duration = .seconds(12)
 
     let services: any ProviderServices
     private let trail: any AuditTrail
-    /// The wait for a place, the checks, and the end of a cancelled call take less than 15 seconds together.
-    private let capacity = AdminCapacity(places: places, patience: .seconds(2))
+    private let capacity = AdminCapacity(places: places, patience: patience)
     private let limit: Duration
     private let clock: any Clock<Duration>
 

@@ -35,6 +35,10 @@ struct DiagnosisRunTests {
         #expect(results.map(\.outcome.state) == [.ok, .warning, .failed, .skipped, .skipped, .ok])
     }
 
+    @Test func `waiting for a place and checking leave time for the answer within 15 seconds`() {
+        #expect(ProviderDiagnosis.patience + ProviderDiagnosis.limit <= .seconds(14))
+    }
+
     @Test func `when the time is up, what is known is returned`() async throws {
         let results = try await run(
             [
