@@ -146,6 +146,9 @@ struct NoEnumerationTests {
                 TestServer.yaml(email: "mode: existing"), file: "test.yaml",
                 environment: ["DATABASE_URL": server.databaseURL], installed: TestServer.providers)
             try await server.server.take(over: configuration, sections: [.applications])
+            try await eventually("the change of the mode is recorded") {
+                try await server.count("SELECT count(*) FROM audit_events WHERE event = 'provider.mode-changed'") > 0
+            }
             let seen = try await observe(addresses, at: observed, "/auth/email/otp", mail)
             expectAlike(seen, "a code")
             #expect(seen.allSatisfy { $0.seen.status == 202 && $0.seen.rows["outbox"] == 1 })

@@ -38,7 +38,8 @@ struct ProviderSwitchTests {
                 let switched = try await client.switchProvider("scripted", plan, key)
                 #expect(switched.status == 200, "\(switched.text)")
                 #expect(switched["mode"] == "off" && switched["fileMode"] == "open")
-                #expect(switched["switch"]["mode"] == "off" && switched["switch"]["until"].string?.hasSuffix("Z") == true)
+                #expect(switched["switch"]["mode"] == "off")
+                #expect(switched["switch"]["until"].string?.hasSuffix("Z") == true)
                 expectError(try await client.present(.somebody("ada"), to: "scripted"), 403, "PROVIDER_DISABLED")
                 let listed = try await client.get("/auth/providers")["providers"].array ?? []
                 #expect(!listed.contains { $0["name"] == "scripted" })
