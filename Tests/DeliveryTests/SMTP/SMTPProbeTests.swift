@@ -27,7 +27,10 @@ struct SMTPProbeTests {
     @Test(arguments: [("235 fine", MailRelayState.ready(hasLogin: true)), ("535 no", .loginRefused)])
     func `a login is tried`(reply: String, expected: MailRelayState) async throws {
         let sink = try SMTPSink { command in
-            command.hasPrefix("EHLO") ? Self.offersLogin : command.hasPrefix("AUTH") ? .reply(reply) : nil
+            if command.hasPrefix("EHLO") { return Self.offersLogin }
+            // The credentials follow the reply 334 (RFC 4954, 4); they are `ada` and `secret` in base64.
+            if command.hasPrefix("AUTH") { return .reply("334 ") }
+            return command == "AGFkYQBzZWNyZXQ=" ? .reply(reply) : nil
         }
         defer { sink.close() }
         #expect(try await state(of: sink, login: "ada:secret@") == expected)
