@@ -284,9 +284,9 @@ struct ConfigurationProblemTests {
         }
         #expect(
             try warnings("open", "") == [
-                "gatehouse.yaml:7: admin: admits administrators from anywhere; set `allow`, or `server.admin`",
-                "gatehouse.yaml:7: admin: lets administrators sign in by any method; set `requireMethods`",
-                "gatehouse.yaml:7: admin.application: everybody can open an account in demo, by scripted; set their "
+                "gatehouse.yaml:8: admin: admits administrators from anywhere; set `allow`, or `server.admin`",
+                "gatehouse.yaml:8: admin: lets administrators sign in by any method; set `requireMethods`",
+                "gatehouse.yaml:8: admin.application: everybody can open an account in demo, by scripted; set their "
                     + "`mode` to `existing`",
             ])
         let careful = ", allow: [10.0.0.0/8], requireMethods: [hwk]"
