@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Administration
 internal import ArgumentParser
 internal import Delivery
 internal import Foundation
@@ -44,11 +45,25 @@ struct DevelopmentCommand: ServerCommand {
         let configuration = try home.configuration(port: port, databaseURL: databaseURL, installed: installed)
         try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
             let server = try await RunningServer(backend, installed: installed, inbox: DevelopmentInbox())
+            let serviceKey = try await Self.makeServiceKey(backend)
             try await server.run(reload: nil) { port in
-                let banner = Banner(port: port, directory: home.directory, tokenKey: home.tokenKey.path)
+                let banner = Banner(
+                    port: port, directory: home.directory, tokenKey: home.tokenKey.path, serviceKey: serviceKey)
                 FileHandle.standardOutput.write(Data(banner.text.utf8))
             }
         }
+    }
+}
+
+extension DevelopmentCommand {
+    /// The secret of a key of the admin API with every scope, for this machine and half a day.
+    fileprivate static func makeServiceKey(_ backend: Backend) async throws -> String {
+        let keys = ServiceKeys(store: backend.store, limits: nil)
+        let scopes = Set(AdminScope.allCases.filter(\.isForKeys))
+        return try await keys.make(
+            named: "gatehouse dev", scopes: scopes, clients: ["127.0.0.0/8", "::1"], lifetime: .seconds(12 * 3600),
+            longest: .seconds(12 * 3600), by: .ofThisHost, in: try await backend.application(named: nil)
+        ).text
     }
 }
 
@@ -58,6 +73,8 @@ struct Banner {
     let directory: String
     /// The path of the file with the key that signs custom tokens.
     let tokenKey: String
+    /// The secret of a key of the admin API.
+    let serviceKey: String
 
     var text: String {
         let example = ExampleRequest(issuer: "http://127.0.0.1:\(port)")
@@ -103,6 +120,11 @@ struct Banner {
             find the same below http://127.0.0.1:\(port)/blitz:
 
               \(registration)
+
+            Look at all accounts as an administrator, with a key that is good for half a day on this machine. The admin API
+            is described at http://127.0.0.1:\(port)/api/v1/admin/openapi.json:
+
+              curl -s http://127.0.0.1:\(port)/api/v1/admin/accounts -H "Authorization: Bearer \(serviceKey)"
 
             Ctrl-C stops the server and its database.
 

@@ -57,13 +57,13 @@ import Testing
                 #expect(process.output.contains(client.url))
                 let lines = process.output.split(separator: "\n")
                     .filter { $0.contains("curl ") || $0.contains("openssl ") }
-                try #require(lines.count == 8)
+                try #require(lines.count == 9)
                 // Runs all lines in one shell, because users paste them into one.
                 let script = lines.joined(separator: "\necho ----\n")
                 let outcome = try await GatehouseProcess.run(["-c", script], program: "/bin/sh", in: directory)
                 #expect(outcome.status == 0)
                 let answers = outcome.output.split(separator: "----\n").map(String.init)
-                try #require(answers.count == 8, "\(outcome.output)")
+                try #require(answers.count == 9, "\(outcome.output)")
                 let session = try JSONDecoder().decode(JSONValue.self, from: Data(answers[0].utf8))
                 let refreshed = try JSONDecoder().decode(JSONValue.self, from: Data(answers[1].utf8))
                 #expect(session["user"]["isAnonymous"] == true)
@@ -80,6 +80,8 @@ import Testing
                 #expect(answers[6].contains("invalid_grant"), "\(answers)")
                 let instance = try JSONDecoder().decode(JSONValue.self, from: Data(answers[7].utf8))
                 #expect(instance["client_id"].string?.hasPrefix("dyn~demo-mobile~") == true, "\(answers)")
+                let listed = try JSONDecoder().decode(JSONValue.self, from: Data(answers[8].utf8))
+                #expect(listed["items"].array?.contains { $0["status"] == "live" } == true, "\(answers[8])")
                 for (path, issuer) in [("", client.url), ("/blitz", client.url + "/blitz")] {
                     let metadata = try await client.send(.GET, path + "/.well-known/openid-configuration")
                     #expect(metadata["issuer"].string == issuer, "\(metadata.text)")
