@@ -127,6 +127,7 @@ extension EventSentences {
                     .instanceDeleted: "A session was ended, because the installation of the app was removed.",
                     .accessChanged: "A session was ended, because an administrator changed roles or claims.",
                     .administrator: "A session was ended by an administrator.",
+                    .providerSwitched: "A session was ended, because its provider was switched off.",
                     .rebound: "A session was ended, because another person signed in on the installation of the app.",
                 ] as [SessionEnd: String])),
         "sessions.ended": Entry("An administrator ended sessions of the account."),
