@@ -57,7 +57,7 @@ extension GatehouseClient {
         /// Whether the access token is renewed before it expires even if no call needs it.
         public var renewsByItself: Bool
         /// The pause before a call is repeated for the first time, if the server does not ask for another one; it doubles.
-        package var firstPause = Duration.milliseconds(200)
+        var firstPause = Duration.milliseconds(200)
         /// Who says that a sign-in with Apple was revoked; `nil` where there is none.
         var appleAccounts = AppleAccounts.ofPlatform
 

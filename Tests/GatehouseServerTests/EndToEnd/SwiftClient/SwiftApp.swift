@@ -1,9 +1,10 @@
 import Foundation
-import GatehouseClient
 import NIOHTTP1
 import ProviderKit
 import Synchronization
 import Testing
+
+@testable import GatehouseClient
 
 /// An app with a client of a server, whose network and storage the test controls.
 struct SwiftApp: Sendable {
