@@ -9,7 +9,7 @@ struct AdminQuery: Sendable {
     let page: RequestedPage
 
     /// - Throws: 400 for a `limit` out of range, for an empty value, and for U+0000, which no text in the database has.
-    fileprivate init(_ request: IncomingRequest, of parameters: [OperationDescription.Parameter]) throws {
+    init(_ request: IncomingRequest, of parameters: [OperationDescription.Parameter]) throws {
         fields = try request.query
         for (name, value) in try FormFields.pairs(of: request.request.uri.query ?? "")
         where parameters.contains(where: { $0.name.hasSameBytes(as: name) }) {

@@ -54,7 +54,11 @@ extension [OperationDescription.Parameter] {
 
 extension RequestShape<(filter: AccountFilter, part: AccountReadingOperations.Part)> {
     fileprivate static var accounts: Self {
-        Self(taken: TakenRequest(parameters: .part + .filter)) { (try $0.query.accountFilter, try $0.query.part) }
+        let parameters: [OperationDescription.Parameter] = .part + .filter
+        return Self(taken: TakenRequest(parameters: parameters)) { request in
+            _ = try AdminQuery(request, of: parameters)
+            return (try request.query.accountFilter, try request.query.part)
+        }
     }
 }
 

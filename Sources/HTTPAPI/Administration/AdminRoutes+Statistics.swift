@@ -29,7 +29,7 @@ struct StatisticsOperations {
     let useCases: AdministrationUseCases
 
     var series: AdminOperation<AdminQuery, [StatisticsSeries]> {
-        AdminOperation("statistics.read", scope: .readServer) { call, query in
+        AdminOperation("statistics.read", scope: .readServer, errors: [.missingParameter]) { call, query in
             guard let statistic = try query.choice("name", of: Statistic.self) else {
                 throw AccountsError.missingParameter("name")
             }

@@ -136,13 +136,22 @@ extension OperationWriter {
         let names = Set(errors.flatMap(\.details))
         guard !names.isEmpty else { return nil }
         let members = names.map { name in
-            var member: JSONSchema = ["remedies", "reasons"].contains(name) ? .array(of: .string) : .string
-            if name == "purgeAfter" { member.format = "date-time" }
+            var member = Self.schema(ofDetail: name)
             let codes = Set(errors.filter { $0.details.contains(name) }.map(\.rawValue)).sorted()
             member.description = "Present with " + codes.map { "`\($0)`" }.joined(separator: ", ") + "."
             return (name, member)
         }
         return .object(Dictionary(uniqueKeysWithValues: members), required: [])
+    }
+
+    private static func schema(ofDetail name: String) -> JSONSchema {
+        switch name {
+        case "remedies", "reasons": .array(of: .string)
+        case "problems": .array(of: .object(["path": .string, "sentence": .string], required: ["path", "sentence"]))
+        case "limit": JSONSchema(.integer)
+        case "purgeAfter": JSONSchema(.string, format: "date-time")
+        default: .string
+        }
     }
 
     private func headers(_ help: [String: String]) -> JSONValue? {
