@@ -47,7 +47,8 @@ package struct PasswordReplacement: Sendable {
 
     /// Sets the password of the identity that the session's evidence proves, and revokes all other access.
     ///
-    /// Without `provingMailbox` nobody has shown to read the subject's mailbox, so it gets no review link.
+    /// Without `provingMailbox`, nothing shows that the caller can read the subject's mailbox, so no review link is
+    /// sent there.
     func set(
         _ hash: PasswordHash, by session: NewSession, of subject: PasswordSubject, provingMailbox: Bool = true,
         store: any Store

@@ -4,7 +4,7 @@ internal import ProviderKit
 
 /// Looking at what keeps a person or a client out, and lifting it.
 ///
-/// A subject that nobody knows looks like one without locks.
+/// An unknown subject looks like one without locks.
 package struct SubjectLocks: Sendable {
     package typealias Store = LockStore & BoundedTransactions
 

@@ -22,7 +22,7 @@ package struct ProviderSwitch: Sendable, Equatable {
 
     /// How long a server that has missed a notification may take to follow.
     package static let longestLag: Duration = .seconds(10)
-    /// When nobody signs in any more as before the switch; a call that has begun earlier may still be running.
+    /// How long after a switch every server follows it, and the calls that had begun before it have ended.
     static let settled: Duration = longestLag + .seconds(20)
 
     /// Why the switch ends under the present configuration; `nil` if it stays.

@@ -31,6 +31,7 @@ extension GatehouseClient.Response {
     fileprivate var typedBody: AsyncThrowingStream<Data, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: Data.self)
         let body = body
+        // Uses an unstructured task, because the stream outlives this call; the end of the stream cancels the task.
         let task = Task {
             do {
                 for try await part in body { continuation.yield(part) }

@@ -98,6 +98,7 @@ func within<Value: Sendable>(
     do {
         return try await withThrowingTaskGroup(of: Value.self) { group in
             defer { group.cancelAll() }
+            // Two tasks, because the first of the two to end, the body or the time limit, ends the other.
             group.addTask { try await body() }
             group.addTask {
                 // Time in which the device sleeps does not count.

@@ -16,6 +16,7 @@
             },
             revocations: {
                 let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+                // Uses an unstructured task, because the stream outlives this call; its end cancels the task.
                 let watch = Task {
                     let name = ASAuthorizationAppleIDProvider.credentialRevokedNotification
                     for await _ in NotificationCenter.default.notifications(named: name).map({ _ in }) {

@@ -68,6 +68,7 @@
                     if Task.isCancelled || !session.start() { done(nil, nil) }
                 }
             } onCancel: {
+                // A cancellation handler is synchronous, and the session belongs to the main actor.
                 Task { @MainActor in self.session?.cancel() }
             }
         }

@@ -15,6 +15,7 @@ extension SessionKeeper {
             let user = held.appleUser
         else { return }
         let revocations = accounts.revocations()
+        // Uses an unstructured task, because it watches for as long as the keeper exists, not only during this call.
         appleWatch = Task { [weak self] in
             if checkingNow, await accounts.isRevoked(user) { await self?.signOut(appleUser: user) }
             for await _ in revocations { await self?.signOut(appleUser: nil) }

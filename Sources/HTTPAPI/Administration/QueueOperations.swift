@@ -4,7 +4,7 @@ internal import Foundation
 internal import ProviderKit
 
 extension Act {
-    /// The reason of an act on the server, which nobody's account has a note of.
+    /// The reason of an act on the whole server, which is not noted on any account.
     ///
     /// - Throws: `AccountsError.invalidParameter`, also for a note.
     var reasonWithoutNote: AdministrativeAct.Reason {
