@@ -150,13 +150,14 @@ import Testing
     @Test func theDeadlineAppliesToTheWholeBatch() async throws {
         let configure = { (configuration: inout Database.Configuration) in
             configuration.transactions = 1
-            configuration.transactionStatementTimeout = .milliseconds(300)
+            // Far longer than one sleep, so that it is the batch that is late, not a statement.
+            configuration.transactionStatementTimeout = .seconds(1)
         }
         try await withTable(configure: configure) { database in
             let start = ContinuousClock.now
             let error = await thrown {
                 try await database.transaction { transaction in
-                    for _ in 0..<100 { _ = try transaction.send(.sleep, [.double(0.2)]) }
+                    for _ in 0..<100 { _ = try transaction.send(.sleep, [.double(0.05)]) }
                     _ = try await transaction.execute(.count)
                 }
             }

@@ -50,16 +50,23 @@ extension Reactor {
 
     private func sweepConnections() {
         for connection in connections {
-            for request in connection.requests where request.deadline <= now && request.promise.fail(request.lateError)
-            {
-                interrupt(request)
-            }
+            failLateRequests(of: connection)
             if connection.isSilent(for: limit(of: connection), at: now) {
                 lose(connection, "the server does not answer")
             }
             // libpq may hold decrypted TLS bytes, for which poll() does not report the socket as readable
             if !connection.inFlight.isEmpty { read(connection) }
         }
+    }
+
+    private func failLateRequests(of connection: Connection) {
+        let late = connection.requests.filter { $0.deadline <= now && $0.promise.fail($0.lateError) }
+        guard !late.isEmpty else { return }
+        late.forEach(interrupt)
+        // The server refuses the statements behind a cancelled one. Their error is the deadline, too, because a refusal
+        // says nothing about the reason.
+        guard connection.isLeased else { return }
+        for request in connection.requests where !request.endsLease { request.promise.fail(request.lateError) }
     }
 
     private func limit(of connection: Connection) -> Nanoseconds {

@@ -78,10 +78,11 @@ struct LockAdminTests {
         let limits = "{ login: 3/h }"
         try await TestServer.with(rateLimits: limits, admin: OperatorClient.admin) { first in
             let (api, admin) = (APIClient(first), try await OperatorClient.of(first))
+            // Either of two servers might deliver the mail to its own inbox.
+            let person = try await api.register(at: first)
             try await TestServer.with(database: first.databaseURL, rateLimits: limits, admin: OperatorClient.admin) {
                 second in
                 let other = APIClient(second)
-                let person = try await api.register(at: first)
                 for _ in 1...3 { #expect(try await api.login(person.email).status == 200) }
                 for client in [api, other] { expectError(try await client.login(person.email), 429, "RATE_LIMITED") }
                 let subject: [String: JSONValue] = ["address": "127.0.0.1"]
