@@ -85,6 +85,7 @@ let package = Package(
         room("QRCode", imports: ["CQRCode"]),
         room("MaxMind", imports: ["OpenID", "ProviderKit", "CMaxMindDB"]),
         room("Pages", imports: ["ProviderKit", "QRCode", .mustache], plugins: ["EmbedFiles"]),
+        room("Console", imports: ["Pages", "ProviderKit", .mustache], plugins: ["EmbedFiles"]),
         room("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras]),
         room(
             "Outbound",
@@ -104,7 +105,8 @@ let package = Package(
         room(
             "HTTPAPI",
             imports: [
-                "Accounts", "Administration", "OpenID", "Pages", "ProviderKit", .hummingbird, .httpTypes, .nioCore,
+                "Accounts", "Administration", "Console", "OpenID", "Pages", "ProviderKit", .hummingbird, .httpTypes,
+                .nioCore,
                 .nioHTTPTypes, .logging, .mustache,
             ], plugins: ["EmbedFiles"]),
         room(

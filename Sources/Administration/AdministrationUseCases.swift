@@ -5,7 +5,8 @@ internal import ProviderKit
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
     & BoundedTransactions & ExplanationStore & AdminNoteStore & AccountReadingStore & AccountSearchStore
     & StatisticsStore & ProviderPlanStore & ProviderSwitchStore & ProviderModeStore
-    & ErasureListStore & DeliveryListStore & MessageListStore & AuditListStore & SigningKeyListStore & LockStore
+    & ConsoleSessionStore & ErasureListStore & DeliveryListStore & MessageListStore & AuditListStore
+    & SigningKeyListStore & LockStore
 
 /// Runs reads and acts of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -39,6 +40,7 @@ package final class AdministrationUseCases: Sendable {
     package let limits: any RateLimiting
     package let trail: any AuditTrail
     package let keys: ServiceKeys
+    package let consoleSessions: ConsoleSessions
     package let acts: AccountActs
     package let explanations: Explanations
     package let notes: AdminNotes
@@ -66,12 +68,13 @@ package final class AdministrationUseCases: Sendable {
     /// `switches` lets this server follow a switch, `ports` are the other parts of the server that administrators look at
     /// or change, and `services` asks the services behind providers.
     package init(
-        store: any AdministrationStore, accounts: UseCases, opaque: any OpaqueTokens, switches: ProviderSwitches,
-        ports: ServerPorts, providers services: any ProviderServices
+        store: any AdministrationStore, accounts: UseCases, sealing: any Sealing, opaque: any OpaqueTokens,
+        switches: ProviderSwitches, ports: ServerPorts, providers services: any ProviderServices
     ) {
         limits = accounts.limits
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)
+        consoleSessions = ConsoleSessions(store: store, sealing: sealing, opaque: opaque)
         acts = AccountActs(store: store)
         cursors = PageCursors(opaque: opaque)
         explanations = Explanations(store: store, cursors: cursors)

@@ -68,9 +68,14 @@ package struct HTTPAPI: Sendable {
         }
         let limitedRoutes = Set((documented + dialects).map(\.route)).sorted()
         let ofAdministrators = AdminRoutes(useCases: administration, limitedRoutes: limitedRoutes).endpoints
+        let console = ConsoleRoutes(
+            operations: ConsoleOperations(
+                console: ConsoleServices(
+                    administration: administration, openID: openID, limits: useCases.limits,
+                    endpoints: ofAdministrators)))
         endpoints =
             documented + dialects + ofAdministrators + [.administrationDocument(of: ofAdministrators)]
-            + [.document(of: documented)] + StartRoutes(development: start).endpoints
+            + console.endpoints            + [.document(of: documented)] + StartRoutes(development: start).endpoints
             + PageRoutes(inbox: inbox).endpoints + ClientRoutes().copies
         services = EndpointResponder.Services(
             authentication: useCases.authentication, scanners: openID.qrBearers, limits: useCases.limits,

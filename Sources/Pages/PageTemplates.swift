@@ -28,10 +28,17 @@ struct PageTemplates: Sendable {
         library.getTemplate(named: name) == nil ? nil : library.render(values, withTemplate: name)
     }
 
-    /// The texts of a language by key: lines `key = text`, and comments that begin with `#`.
+    /// The texts of a language by key.
     static func texts(of language: PageLanguage) -> [String: String] {
+        PageTexts.parse(EmbeddedFiles.all["Texts/\(language.rawValue).text"] ?? "")
+    }
+}
+
+package enum PageTexts {
+    /// The texts of a file by key: lines `key = text`, and comments that begin with `#`.
+    package static func parse(_ file: String) -> [String: String] {
         var texts: [String: String] = [:]
-        for line in (EmbeddedFiles.all["Texts/\(language.rawValue).text"] ?? "").split(separator: "\n") {
+        for line in file.split(separator: "\n") {
             guard !line.hasPrefix("#"), let equals = line.firstRange(of: " = ") else { continue }
             texts[String(line[..<equals.lowerBound])] = String(line[equals.upperBound...])
         }

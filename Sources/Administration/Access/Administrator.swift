@@ -7,11 +7,33 @@ package struct Administrator: Sendable {
     /// The application that the call is about.
     package let application: Application
     package let scopes: Set<AdminScope>
-    /// When the key expires.
+    /// When the key or the session expires.
     package let expiresAt: Date
+    /// The person at the console; `nil` for a key.
+    package let person: Person?
 
-    package init(actor: AdministrativeAct.Actor, application: Application, scopes: Set<AdminScope>, expiresAt: Date) {
+    package struct Person: Sendable {
+        package let uid: UUID
+        /// How long ago they have proven who they are.
+        package let proofAge: Duration
+
+        package init(uid: UUID, proofAge: Duration) { (self.uid, self.proofAge) = (uid, proofAge) }
+    }
+
+    package init(
+        actor: AdministrativeAct.Actor, application: Application, scopes: Set<AdminScope>, expiresAt: Date,
+        person: Person? = nil
+    ) {
         (self.actor, self.application, self.scopes, self.expiresAt) = (actor, application, scopes, expiresAt)
+        self.person = person
+    }
+
+    /// Requires a fresh proof of a person, for an act that matters more than others; a key has none to show.
+    ///
+    /// - Throws: `AccountsError.tokenTooOld`.
+    package func requireProof(within age: Duration) throws {
+        guard let person, person.proofAge > age else { return }
+        throw AccountsError.tokenTooOld
     }
 
     /// - Throws: `AdministrationError.forbidden`.

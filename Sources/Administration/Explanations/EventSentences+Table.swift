@@ -166,6 +166,7 @@ extension EventSentences {
     static let administration: [String: Entry] = [
         "admin.granted": Entry("The person was made an administrator, or got another role."),
         "admin.revoked": Entry("The person lost a role of administrators."),
+        "admin.identity-admitted": Entry("The person's role counts for another way to sign in from now on."),
         "admin.refused": Entry("An administrator lacked the right for a call."),
         "service-key.created": Entry("A service key was made."),
         "service-key.rotated": Entry("The secret of a service key was replaced."),

@@ -166,7 +166,7 @@ extension Backend {
                 uniqueKeysWithValues: zip(applications, configuration.applications).map { application, configured in
                     let served = ServedApplication(
                         application: application, origins: Set(configured.origins),
-                        recipients: configuration.recipients(of: configured), openID: configured.openID,
+                        recipients: configuration.recipients(of: configured), openID: configuration.openID(of: configured),
                         dialects: configured.dialects)
                     return (application.name, served)
                 }),
@@ -180,7 +180,7 @@ extension Backend {
                 applications.first { $0.name == admin.application }.map { home in
                     AdministrationSettings(
                         home: home, clients: admin.allow, hasOwnListener: configuration.server.admin != nil,
-                        longestKeyLifetime: admin.serviceKeys.longest)
+                        longestKeyLifetime: admin.serviceKeys.longest, console: configuration.console)
                 }
             })
     }

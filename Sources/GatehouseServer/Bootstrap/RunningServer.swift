@@ -108,7 +108,8 @@ struct RunningServer {
         api = HTTPAPI(
             useCases: useCases, openID: openID,
             administration: AdministrationUseCases(
-                store: backend.store, accounts: useCases, opaque: backend.opaque, switches: switches.useCase,
+                store: backend.store, accounts: useCases, sealing: backend.sealer, opaque: backend.opaque,
+                switches: switches.useCase,
                 ports: ofAdministrators,
                 providers: ServerProviders(
                     installed: installed, delivery: delivery,

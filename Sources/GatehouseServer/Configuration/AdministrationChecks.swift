@@ -1,4 +1,5 @@
 internal import Accounts
+internal import OpenID
 internal import ProviderKit
 
 /// Checks of the section `admin` that need other sections.
@@ -15,12 +16,31 @@ extension SettingsReader {
         if names.contains("all") {
             report("`all` stands for all applications in grants; name this one differently", at: root.place)
         }
-        if node["console"]?.text == "true" { warn("this version has no console", at: node.place(of: "console")) }
+        checkConsole(node, in: root)
         if node["allow"]?.items.isEmpty != false, root["server"]?["admin"] == nil {
             warn("admits administrators from anywhere; set `allow`, or `server.admin`", at: node.place)
         }
         if node["requireMethods"]?.items.isEmpty != false {
             warn("lets administrators sign in by any method; set `requireMethods`", at: node.place)
+        }
+    }
+
+    /// Reports a console whose administrators could not sign in.
+    private func checkConsole(_ node: ConfigurationNode, in root: ConfigurationNode) {
+        guard node["console"]?.text == "true" else { return }
+        let home = node["application"]?.text.flatMap { root["applications"]?[$0] }
+        if let home, home["openid"] == nil {
+            report(
+                "needs `openid` in this application: administrators sign in to the console there",
+                at: node.place(of: "application"))
+        }
+        if let client = home?["openid"]?["clients"]?[OAuthClient.consoleID] {
+            report("is the name of the console", at: client.place)
+        }
+        let url = Configuration.consoleURL(
+            server: root["server"]?["publicURL"]?.text ?? "", admin: root["server"]?["admin"]?["publicURL"]?.text)
+        if !url.isEmpty, (try? OAuthClient.console(at: url)) == nil {
+            report("needs a server that administrators reach by https", at: node.place(of: "console"))
         }
     }
 

@@ -110,7 +110,8 @@ struct ActOperations: Sendable {
 
     var erase: OnAccount<ConfirmationBody, RequestedErasure> {
         AdminOperation(
-            "accounts.erase", scope: .eraseAccounts, errors: [.accountNotFound, .wrongState, .confirmationRequired]
+            "accounts.erase", scope: .eraseAccounts, needsProof: true,
+            errors: [.accountNotFound, .wrongState, .confirmationRequired]
         ) { call, input in
             let act = try await call.act(input.body, on: input.uid)
             try await call.require(input.body.body.confirm, toBe: "erase \(input.uid.text)", of: input.uid)
@@ -123,7 +124,7 @@ struct ActOperations: Sendable {
         by useCases: AdministrationUseCases
     ) -> OnAccount<ConfirmationBody, (export: AccountExport, uid: UUID)> {
         AdminOperation(
-            "accounts.export", scope: .exportAccounts, limit: .adminExport,
+            "accounts.export", scope: .exportAccounts, limit: .adminExport, needsProof: true,
             errors: [.accountNotFound, .confirmationRequired]
         ) { call, input in
             let act = try await call.act(input.body, on: input.uid)

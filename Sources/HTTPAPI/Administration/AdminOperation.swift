@@ -15,15 +15,17 @@ struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
     /// Creates an operation.
     ///
     /// With the scope `nil` any administrator may call it. `limit` is counted by administrator, in addition to the limits
-    /// by client and by key. An operation that takes long, or waits for others, has a capacity of its own.
+    /// by client and by key. An operation that takes long, or waits for others, has a capacity of its own. One that
+    /// `needsProof` is refused to a person whose last proof is older than `admin.stepUp`.
     init(
         _ name: String, scope: AdminScope?, limit: RateLimit? = nil, hasOwnCapacity: Bool = false,
-        errors: [ErrorCode] = [], run: @escaping Run
+        needsProof: Bool = false, errors: [ErrorCode] = [], run: @escaping Run
     ) {
         operation = Operation(
             "admin.\(name)", access: .administrator(scope), limits: .administration, errors: errors
         ) { context, input in
             let call = try AdminCall(context)
+            if needsProof { try call.requireProof() }
             if let limit {
                 let subject = RateSubject(target: call.administrator.limitName)
                 try await call.limits.spend(limit, of: subject, in: call.application)
@@ -75,6 +77,15 @@ struct AdminCall: Sendable {
             return settings
         }
     }
+
+    /// Requires a fresh proof of a person at the console.
+    ///
+    /// - Throws: `AccountsError.tokenTooOld`.
+    func requireProof() throws {
+        guard let console = try settings.console else { return }
+        try administrator.requireProof(within: console.rules.stepUp)
+    }
+
     fileprivate var limits: any RateLimiting { services.limits }
     fileprivate var capacity: AdminCapacity { services.capacity }
 

@@ -52,7 +52,7 @@ struct AccessOperations {
     }
 
     var makeKey: AdminOperation<Act<ServiceKeyBody>, (key: ServiceKey, text: String)> {
-        AdminOperation("serviceKeys.make", scope: .writeAdmins) { call, input in
+        AdminOperation("serviceKeys.make", scope: .writeAdmins, needsProof: true) { call, input in
             let scopes = Set(input.body.scopes)
             for scope in scopes.sorted() { try call.administrator.require(scope) }
             return try await useCases.keys.make(
@@ -63,7 +63,8 @@ struct AccessOperations {
     }
 
     var rotateKey: AdminOperation<(name: String, body: Act<RotationBody>), (key: ServiceKey, text: String)> {
-        AdminOperation("serviceKeys.rotate", scope: .writeAdmins, errors: [.notFound, .wrongState]) { call, input in
+        AdminOperation("serviceKeys.rotate", scope: .writeAdmins, needsProof: true, errors: [.notFound, .wrongState]) {
+            call, input in
             try await useCases.keys.rotate(
                 input.name, overlap: .seconds(input.body.body.overlap ?? 0),
                 by: call.act(because: input.body.reasonWithoutNote), in: call.application)
@@ -87,7 +88,8 @@ struct AccessOperations {
     }
 
     var grant: AdminOperation<(uid: UUID, body: Act<GrantBody>), [AdminGrant]> {
-        AdminOperation("admins.grant", scope: .writeAdmins, errors: [.accountNotFound, .lastOwner]) { call, input in
+        AdminOperation("admins.grant", scope: .writeAdmins, needsProof: true, errors: [.accountNotFound, .lastOwner]) {
+            call, input in
             let role = input.body.body.role
             for scope in role.scopes.sorted() { try call.administrator.require(scope) }
             let grants = useCases.grants(home: try call.settings.home)
@@ -99,7 +101,8 @@ struct AccessOperations {
 
     var revokeGrant: AdminOperation<(uid: UUID, body: Act<ConfirmationBody>), [AdminGrant]> {
         AdminOperation(
-            "admins.revoke", scope: .writeAdmins, errors: [.notFound, .confirmationRequired, .lastOwner]
+            "admins.revoke", scope: .writeAdmins, needsProof: true,
+            errors: [.notFound, .confirmationRequired, .lastOwner]
         ) { call, input in
             let reason = try input.body.checkedReason
             try AdministrationError.require(input.body.body.confirm, toBe: "revoke \(input.uid.text)")

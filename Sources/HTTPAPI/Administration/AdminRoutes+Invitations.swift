@@ -44,7 +44,10 @@ struct InvitationOperations {
             errors: [.accountNotFound, .confirmationRequired, .wrongState, .rateLimited]
         ) { call, input in
             let body = input.body.body
-            if body.deliver == .show { try call.administrator.require(.recoverAccounts) }
+            if body.deliver == .show {
+                try call.administrator.require(.recoverAccounts)
+                try call.requireProof()
+            }
             let act = try await call.act(input.body, on: input.uid)
             if body.deliver == .show {
                 try AdministrationError.require(body.confirm, toBe: "recover \(input.uid.text)")

@@ -36,7 +36,7 @@ struct SwitchOperations {
 
     var change: AdminOperation<(name: String, body: Act<SwitchBody>), ProviderStatus> {
         AdminOperation(
-            "providers.switch", scope: .writeProviders, hasOwnCapacity: true,
+            "providers.switch", scope: .writeProviders, hasOwnCapacity: true, needsProof: true,
             errors: [.notFound, .planStale, .confirmationRequired, .wrongState, .wouldLockOutAdmins]
         ) { call, input in
             let act = call.act(because: try input.body.reasonWithoutNote)

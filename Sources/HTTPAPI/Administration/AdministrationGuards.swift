@@ -6,15 +6,16 @@ internal import Logging
 internal import ProviderKit
 
 extension Endpoint {
-    /// Whether the listener serves the endpoint to the request's client: the admin API where there is one, or everything
-    /// else.
+    /// Whether the listener serves the endpoint to the request's client: the admin API and the console where there
+    /// are such, or everything else.
     func isServed(byListenerOf scope: RequestScope?) -> Bool {
-        guard let scope else { return !takes.isOfAdministration }
-        guard takes.isOfAdministration else { return scope.listener == .main }
+        let isOfAdministration = takes.isOfAdministration || takes.isOfConsole
+        guard let scope else { return !isOfAdministration }
+        guard isOfAdministration else { return scope.listener == .main }
         guard let settings = scope.site.administration, scope.listener.servesAdministration(settings) else {
             return false
         }
-        return settings.admits(scope.statedAddress)
+        return settings.admits(scope.statedAddress) && (settings.console != nil || !takes.isOfConsole)
     }
 }
 
@@ -44,20 +45,29 @@ extension EndpointResponder {
         return AdministratorSession(administrator, services: services.administration)
     }
 
-    /// Records that an administrator lacks a scope; a failure to record it is logged and does not change the response.
+    /// Records that an administrator lacks a scope.
     func audit(_ error: any Error, by administrator: Administrator, context: APIRequestContext) async {
         guard case AdministrationError.forbidden(let scope) = error else { return }
-        let details: [String: JSONValue] = [
-            "actor": administrator.actor.details, "operation": .string(endpoint.guards.name),
-            "scope": .string(scope.rawValue),
-        ]
+        await services.administration.audit(
+            refusalOf: endpoint.guards.name, for: ["scope": .string(scope.rawValue)], to: administrator.actor,
+            in: administrator.application, log: context.log)
+    }
+}
+
+extension AdministrationUseCases {
+    /// Records that an administrator was refused something; a failure to record it is logged and does not change the
+    /// response.
+    func audit(
+        refusalOf operation: String, for reason: [String: JSONValue], to actor: AdministrativeAct.Actor,
+        in application: Accounts.Application, log: Logger
+    ) async {
+        let details: [String: JSONValue] = ["actor": actor.details, "operation": .string(operation)]
         do {
-            try await services.administration.trail.record(
-                AuditEntry(.adminRefused, details: details), application: administrator.application.id)
+            try await trail.record(
+                AuditEntry(.adminRefused, details: details.merging(reason) { $1 }), application: application.id)
         } catch {
-            context.log.error(
-                "A refusal is missing in the audit",
-                metadata: ["operation": "\(endpoint.guards.name)", "error": "\(error)"])
+            log.error(
+                "A refusal is missing in the audit", metadata: ["operation": "\(operation)", "error": "\(error)"])
         }
     }
 }

@@ -41,7 +41,7 @@ struct ServerOperations {
     }
 
     var rotateKeys: AdminOperation<Act<NoFields>, [ListedSigningKey]> {
-        AdminOperation("keys.rotate", scope: .writeKeys) { call, input in
+        AdminOperation("keys.rotate", scope: .writeKeys, needsProof: true) { call, input in
             let reason = try input.reasonWithoutNote
             return try await useCases.signingKeys.rotate(by: call.act(because: reason), in: call.application)
         }
@@ -49,7 +49,7 @@ struct ServerOperations {
 
     var retireKey: AdminOperation<(name: String, body: RetirementBody), Retirement> {
         AdminOperation(
-            "keys.retire", scope: .writeKeys, errors: [.notFound, .wrongState, .confirmationRequired]
+            "keys.retire", scope: .writeKeys, needsProof: true, errors: [.notFound, .wrongState, .confirmationRequired]
         ) { call, input in
             let (kid, body) = (input.name, input.body)
             if body.dryRun == true {

@@ -87,6 +87,8 @@ struct TakenRequest: Sendable {
     var isAtIssuer = false
     /// Whether the route belongs to the admin API, so that a server without one does not have it.
     var isOfAdministration = false
+    /// Whether the route belongs to the console, so that a server without one does not have it.
+    var isOfConsole = false
     /// The pages whose scripts may call the route.
     var origins = OriginRule.Callers.listed
 }

@@ -62,11 +62,11 @@ final class RequestScope: Sendable {
     /// The client's address; `nil` if the request came through a trusted proxy that did not state it.
     let statedAddress: String?
 
-    init(_ lookup: ApplicationLookup, client: Client, statedAddress: String?, site: Site, listener: Listener) {
-        (self.statedAddress, self.listener) = (statedAddress, listener)
-        application = lookup.application
-        pathPrefix = lookup.pathPrefix
-        self.client = client
-        self.site = site
+    init(
+        application: ServedApplication, pathPrefix: String = "", client: Client, statedAddress: String?, site: Site,
+        listener: Listener
+    ) {
+        (self.application, self.pathPrefix, self.client) = (application, pathPrefix, client)
+        (self.statedAddress, self.site, self.listener) = (statedAddress, site, listener)
     }
 }

@@ -19,6 +19,7 @@ extension HTTPField.Name {
     static let xGatehouseToken = custom("X-Gatehouse-Token")
     static let secFetchSite = custom("Sec-Fetch-Site")
     static let referrerPolicy = custom("Referrer-Policy")
+    static let crossOriginResourcePolicy = custom("Cross-Origin-Resource-Policy")
 
     private static func custom(_ name: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(name) else { preconditionFailure("not a field name of RFC 9110") }

@@ -44,6 +44,26 @@ package struct TokenGrants: Sendable {
     private func redeem(
         _ parameters: RequestParameters, for client: OAuthClient, by issuer: Issuer
     ) async throws -> TokenAnswer {
+        let (use, opened) = try await use(codeOf: parameters, for: client, by: issuer)
+        let granted = use.target.kept(of: opened.scope, isBorrowed: opened.grant.isBorrowed)
+        let isOffline = granted.scopes.contains(StandardScope.offlineAccess.rawValue)
+        return try await answer(
+            for: opened.grant, granted: granted, target: use.target, nonce: opened.nonce,
+            refreshToken: isOffline ? use.refreshToken : nil, to: client, by: issuer)
+    }
+
+    /// Redeems a code of a client that this server is itself: it gets the session, and no tokens.
+    ///
+    /// - Throws: `OAuthError`.
+    package func openSession(
+        by parameters: RequestParameters, for client: OAuthClient, by issuer: Issuer
+    ) async throws -> SessionGrant {
+        try await use(codeOf: parameters, for: client, by: issuer).opened.grant
+    }
+
+    private func use(
+        codeOf parameters: RequestParameters, for client: OAuthClient, by issuer: Issuer
+    ) async throws -> (use: CodeUse, opened: OpenedClientSession) {
         let text = try parameters.required("code")
         guard let code = issuing.opaque.parse(text) else { throw OAuthError.invalidGrant }
         let policy = issuer.application.policy.tokens
@@ -58,12 +78,7 @@ package struct TokenGrants: Sendable {
             try await Self.use(use, in: store, application: issuer.application.id)
         }
         switch outcome {
-        case .opened(let opened):
-            let granted = use.target.kept(of: opened.scope, isBorrowed: opened.grant.isBorrowed)
-            let isOffline = granted.scopes.contains(StandardScope.offlineAccess.rawValue)
-            return try await answer(
-                for: opened.grant, granted: granted, target: use.target, nonce: opened.nonce,
-                refreshToken: isOffline ? use.refreshToken : nil, to: client, by: issuer)
+        case .opened(let opened): return (use, opened)
         case .refused:
             // Without redirect_uri the error is invalid_request; the code is used up all the same.
             _ = try parameters.required("redirect_uri")

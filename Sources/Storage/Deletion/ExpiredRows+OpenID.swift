@@ -105,5 +105,12 @@ extension ExpiredRows {
                 SELECT ctid FROM handoffs WHERE application_id = $1 AND expires_at < now() - interval '1 hour'
                  LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
+        Statement(
+            .write,
+            """
+            DELETE FROM console_sessions WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM console_sessions WHERE application_id = $1 AND expires_at < now()
+                 LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """),
     ]
 }

@@ -35,6 +35,7 @@ enum ExportedTables {
         "statistics": "numbers by names of providers, rules and outcomes",
         "signing_keys": "the server's own keys",
         "service_keys": "keys of programs",
+        "console_sessions": "hashes alone; the sessions behind them are in sessions",
         "erasure_keys": "the server's own keys",
         "identity_keys": "the server's own keys",
         "authorization_codes": "good for a minute; the session that one opened is in sessions",

@@ -17,6 +17,9 @@ extension Configuration {
         /// Where clients may be; empty for anywhere.
         package var allow: [AddressRange]
         package var serviceKeys: ServiceKeys
+        package var console: Bool
+        package var requireMethods: [String]
+        package var stepUp, idle, lifetime: Duration
 
         static let settings =
             [
@@ -28,20 +31,20 @@ extension Configuration {
                     "allow", .list(of: .addressRange), default: [],
                     help: "Where callers of the admin API may be. Others get the answer of an unknown path."),
                 Setting("serviceKeys", .section(ServiceKeys.self), default: [:], help: "Limits of service keys."),
-            ] + ofConsole
-
-        /// Keys that files for a server with a console have; this version reads them and has none.
-        private static let ofConsole = [
-            Setting("console", .flag, default: "false", help: "Whether there is a console. This version has none."),
-            Setting(
-                "requireMethods", .list(of: .text), default: [],
-                help: "For the console: `amr` values, of which an administrator's session must have one."),
-            Setting(
-                "stepUp", .positiveDuration, default: "5m",
-                help: "For the console: how old the proof of an administrator may be for acts that matter most."),
-            Setting("idle", .positiveDuration, default: "30m", help: "For the console: when an unused session ends."),
-            Setting("lifetime", .positiveDuration, default: "12h", help: "For the console: when a session ends."),
-        ]
+                Setting(
+                    "console", .flag, default: "false",
+                    help: "Whether there is a console, at `/console`. Needs `openid` in the application."),
+                Setting(
+                    "requireMethods", .list(of: .text), default: [],
+                    help: "`amr` values, of which an administrator's session at the console must have one."),
+                Setting(
+                    "stepUp", .positiveDuration, default: "5m",
+                    help: "How old the proof of an administrator may be for acts that matter most."),
+                Setting(
+                    "idle", .positiveDuration, default: "30m",
+                    help: "How long a session at the console may stay unused before a new proof is asked for."),
+                Setting("lifetime", .positiveDuration, default: "12h", help: "When a session at the console ends."),
+            ]
     }
 
     /// A listener for the admin API alone.

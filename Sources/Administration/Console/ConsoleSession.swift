@@ -1,0 +1,85 @@
+package import Accounts
+package import Foundation
+internal import ProviderKit
+
+/// A person's session at the console: a session of the client `gatehouse-console`, and the cookie that stands for it.
+package struct ConsoleSession: Sendable {
+    /// A role of the person.
+    package struct Grant: Sendable {
+        package let role: AdminScope.Role
+        /// The application that the role is for; `nil` for all.
+        package let application: Application.ID?
+        /// Whether the grant counts in this session: it knows the identity that has signed in.
+        package let counts: Bool
+
+        package init(role: AdminScope.Role, application: Application.ID?, counts: Bool) {
+            (self.role, self.application, self.counts) = (role, application, counts)
+        }
+    }
+
+    /// SHA-256 of the cookie.
+    package let hash: [UInt8]
+    /// The session of the client, and the account and identity that it belongs to.
+    package let sessionID, uid, identity: UUID
+    /// The account's pseudonym in the audit, in hexadecimal.
+    package let pseudonym: String
+    /// How the console calls the person: the account's name or first address.
+    package let name: String?
+    /// How long ago the person has proven who they are.
+    package let proofAge: Duration
+    /// How they have, by the names of RFC 8176 and those of upstream providers.
+    package let methods: [String]
+    package let provider: String
+    package let expiresAt: Date
+    /// Whether the session was unused for too long, so that the person must prove who they are again.
+    package let isIdle: Bool
+    package var grants: [Grant] = []
+
+    package init(
+        hash: [UInt8], sessionID: UUID, uid: UUID, identity: UUID, pseudonym: String, name: String?,
+        proofAge: Duration, methods: [String], provider: String, expiresAt: Date, isIdle: Bool
+    ) {
+        (self.hash, self.sessionID, self.uid, self.identity) = (hash, sessionID, uid, identity)
+        (self.pseudonym, self.name, self.proofAge, self.methods) = (pseudonym, name, proofAge, methods)
+        (self.provider, self.expiresAt, self.isIdle) = (provider, expiresAt, isIdle)
+    }
+
+    /// What the person may do in an application; empty for somebody without a role that counts.
+    package func scopes(in application: Application.ID) -> Set<AdminScope> {
+        grants.filter { $0.counts && ($0.application == nil || $0.application == application) }
+            .reduce(into: []) { $0.formUnion($1.role.scopes) }
+    }
+
+    /// The person as the caller of an operation on an application; `nil` without a role there.
+    package func administrator(of application: Application) -> Administrator? {
+        let scopes = scopes(in: application.id)
+        guard !scopes.isEmpty else { return nil }
+        return Administrator(
+            actor: .account(pseudonym: pseudonym), application: application, scopes: scopes, expiresAt: expiresAt,
+            person: .init(uid: uid, proofAge: proofAge))
+    }
+}
+
+/// What is wanted of sessions at the console.
+package struct ConsoleSessionRules: Sendable, Equatable {
+    /// How long a session may stay unused, and how long it lasts at most.
+    package var idle, lifetime: Duration
+    /// How old a proof may be for the acts that matter most.
+    package var stepUp: Duration
+    /// The names of methods (`amr`) of which the proof must have one; empty for any.
+    package var requiredMethods: [String]
+
+    package init(idle: Duration, lifetime: Duration, stepUp: Duration, requiredMethods: [String]) {
+        (self.idle, self.lifetime) = (idle, lifetime)
+        (self.stepUp, self.requiredMethods) = (stepUp, requiredMethods)
+    }
+
+    /// Whether the person has signed in by one of the required methods.
+    ///
+    /// A proof of another provider (`fed`) counts as such alone, because anybody can run a provider that says more of
+    /// its sign-ins.
+    package func admits(_ methods: [String]) -> Bool {
+        let own = methods.contains("fed") ? ["fed"] : methods
+        return requiredMethods.isEmpty || own.contains { method in requiredMethods.containsBytes(of: method) }
+    }
+}

@@ -1,0 +1,35 @@
+package import Accounts
+package import Foundation
+
+/// Stores the sessions of the console; `home` is the application whose accounts administrators are.
+package protocol ConsoleSessionStore: Sendable {
+    /// Stores the cookie of a client session that has just begun.
+    func insertConsoleSession(
+        _ hash: [UInt8], of session: UUID, uid: UUID, lifetime: Duration, home: Application.ID
+    ) async throws
+
+    /// The session of a cookie while the client session behind it is live, and notes its use.
+    ///
+    /// A session that has been unused for longer than `idle` is returned as such, and its use is not noted.
+    func consoleSession(_ hash: [UInt8], idle: Duration, home: Application.ID) async throws -> ConsoleSession?
+
+    /// Moves the cookie to a client session of the same account, whose proof is fresh.
+    /// - Returns: `false` if the cookie is that of another account.
+    func moveConsoleSession(
+        _ hash: [UInt8], to session: UUID, uid: UUID, home: Application.ID
+    ) async throws -> Bool
+
+    /// Keeps a sealed form for some time.
+    func keepTyped(_ sealed: [UInt8], for time: Duration, in hash: [UInt8], home: Application.ID) async throws
+
+    /// Takes out the sealed form that was kept; `nil` if there is none.
+    func takeTyped(in hash: [UInt8], home: Application.ID) async throws -> [UInt8]?
+
+    func deleteConsoleSession(_ hash: [UInt8], home: Application.ID) async throws
+
+    /// Lets the person's grants count in sessions of another identity of the account.
+    /// - Returns: `false` if they did already.
+    func admitIdentity(
+        _ identity: UUID, of uid: UUID, by act: AdministrativeAct, home: Application.ID
+    ) async throws -> Bool
+}

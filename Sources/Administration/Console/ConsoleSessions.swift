@@ -1,0 +1,110 @@
+package import Accounts
+package import Foundation
+package import ProviderKit
+
+/// Opens, finds and ends the sessions of the console.
+package struct ConsoleSessions: Sendable {
+    /// How long a form waits while the person proves who they are again.
+    private static let typedTime: Duration = .seconds(600)
+
+    package typealias Store = ConsoleSessionStore & SessionEndStore
+
+    let store: any Store
+    let sealing: any Sealing
+    let opaque: any OpaqueTokens
+
+    package init(store: any Store, sealing: any Sealing, opaque: any OpaqueTokens) {
+        (self.store, self.sealing, self.opaque) = (store, sealing, opaque)
+    }
+
+    /// Opens the console session of a client session that has just begun.
+    ///
+    /// `cookie` is the browser's present one, which stays if it belongs to the same account.
+    /// - Returns: the cookie.
+    package func open(
+        _ session: UUID, of uid: UUID, keeping cookie: String?, rules: ConsoleSessionRules, home: Application
+    ) async throws -> String {
+        if let present = cookie.flatMap(opaque.parse),
+            try await store.moveConsoleSession(present.hash, to: session, uid: uid, home: home.id)
+        {
+            return present.text
+        }
+        let token = opaque.make()
+        try await store.insertConsoleSession(
+            token.hash, of: session, uid: uid, lifetime: rules.lifetime, home: home.id)
+        return token.text
+    }
+
+    /// The session of a cookie; `nil` for one that has ended.
+    package func session(
+        _ cookie: String?, rules: ConsoleSessionRules, home: Application
+    ) async throws -> ConsoleSession? {
+        guard let token = cookie.flatMap(opaque.parse) else { return nil }
+        return try await store.consoleSession(token.hash, idle: rules.idle, home: home.id)
+    }
+
+    /// Ends the session, and the client session behind it.
+    package func end(_ session: ConsoleSession, home: Application) async throws {
+        _ = try await store.endSession(
+            session.sessionID, of: session.uid, because: .logout, application: home.id)
+        try await store.deleteConsoleSession(session.hash, home: home.id)
+    }
+
+    /// Lets the person's grants count in sessions of another identity, which they have just used or added.
+    package func admit(_ identity: UUID, in session: ConsoleSession, home: Application) async throws -> Bool {
+        let act = AdministrativeAct(by: .account(pseudonym: session.pseudonym))
+        return try await store.admitIdentity(identity, of: session.uid, by: act, home: home.id)
+    }
+}
+
+// MARK: - Forms
+
+extension ConsoleSessions {
+    /// The value of a form's field `csrf`, which is good for this session and this path.
+    package func formToken(for path: String, in session: ConsoleSession) -> String {
+        opaque.pseudonym(of: "\(session.hash.hex)\n\(path)", purpose: "form of the console").hex
+    }
+
+    package func isFormToken(_ text: String?, for path: String, in session: ConsoleSession) -> Bool {
+        ConstantTime.areEqual(Array((text ?? "").utf8), Array(formToken(for: path, in: session).utf8))
+    }
+
+    /// Keeps what was typed at a path while the person proves who they are again.
+    package func keep(_ form: JSONValue, in session: ConsoleSession, home: Application) async throws {
+        let sealed = try sealing.seal(form.bytes, at: place("typed", of: session.hash, home: home))
+        try await store.keepTyped(sealed, for: Self.typedTime, in: session.hash, home: home.id)
+    }
+
+    /// Takes out what was kept; `nil` if nothing was, or it waited for too long.
+    package func takeKept(in session: ConsoleSession, home: Application) async throws -> JSONValue? {
+        guard let sealed = try await store.takeTyped(in: session.hash, home: home.id) else { return nil }
+        return JSONValue(json: try sealing.open(sealed, at: place("typed", of: session.hash, home: home)))
+    }
+}
+
+// MARK: - Cookies
+
+extension ConsoleSessions {
+    /// A value for a cookie that only this server can read; `purpose` is the cookie's.
+    package func cookie(of value: JSONValue, purpose: String, home: Application) throws -> String {
+        try sealing.seal(value.bytes, at: place(purpose, of: [], home: home)).hex
+    }
+
+    /// The value of such a cookie; `nil` for another text.
+    package func value(ofCookie text: String?, purpose: String, home: Application) -> JSONValue? {
+        guard let bytes = text.flatMap({ [UInt8](hex: $0) }),
+            let opened = try? sealing.open(bytes, at: place(purpose, of: [], home: home))
+        else { return nil }
+        return JSONValue(json: opened)
+    }
+
+    private func place(_ column: String, of hash: [UInt8], home: Application) -> SealingPlace {
+        SealingPlace(
+            application: home.id, table: "console_sessions", column: column, row: hash.hex)
+    }
+}
+
+extension JSONValue {
+    /// The value as JSON.
+    fileprivate var bytes: [UInt8] { get throws { Array(try JSONEncoder.stable.encode(self)) } }
+}

@@ -1,0 +1,63 @@
+internal import Foundation
+internal import ProviderKit
+
+extension JSONValue {
+    /// The longest text that a page shows, in Unicode scalars.
+    private static let longest = 300
+
+    /// The value for a template: texts are cut, times are in words, and large numbers have separators.
+    ///
+    /// A time becomes an object with `iso` and `text`, so that a template can write the element `time`. A text named
+    /// `whole` is shown in full length. Members that are `null` are absent.
+    var shown: Any {
+        switch self {
+        case .null: false
+        case .bool(let value): value
+        case .integer(let value): value.formatted(.number.locale(Locale(identifier: "en_GB")))
+        case .number(let value): "\(value)"
+        case .string(let text): text.time.map { ["iso": text, "text": $0] } ?? text.visible(longest: Self.longest)
+        case .array(let items): items.map(\.shown)
+        case .object(let members):
+            members.reduce(into: [String: Any]()) { shown, member in
+                guard !member.value.isNull else { return }
+                shown[member.key] = member.value.shown
+                if member.key == "whole", let text = member.value.string {
+                    shown["whole"] = text.visible(longest: .max)
+                }
+            }
+        }
+    }
+}
+
+extension String {
+    /// The text with characters that change the direction of text written as their numbers, and cut.
+    fileprivate func visible(longest: Int) -> String {
+        var shown = ""
+        var count = 0
+        for scalar in unicodeScalars {
+            guard count < longest else { return shown + "…" }
+            count += 1
+            switch scalar.value {
+            case 0x61C, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069:
+                shown += "U+" + String(scalar.value, radix: 16, uppercase: true)
+            default: shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown
+    }
+
+    /// The words for a time of RFC 3339 in UTC; `nil` for another text.
+    fileprivate var time: String? {
+        let bytes = Array(utf8)
+        guard (20...30).contains(bytes.count), bytes[4] == UInt8(ascii: "-"), bytes[10] == UInt8(ascii: "T"),
+            bytes.last == UInt8(ascii: "Z"),
+            let date = try? Date(self, strategy: .iso8601.time(includingFractionalSeconds: bytes.count > 20))
+        else { return nil }
+        return "\(date.formatted(Self.words)) UTC"
+    }
+
+    private static let words = Date.VerbatimFormatStyle(
+        format:
+            "\(day: .defaultDigits) \(month: .abbreviated) \(year: .defaultDigits), \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits)",
+        locale: Locale(identifier: "en_GB"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian))
+}

@@ -1,0 +1,34 @@
+// What makes the console more comfortable; everything else works without it.
+
+// Times in the person's own zone, beside those of the server.
+for (const time of document.querySelectorAll("time[datetime]")) {
+  const date = new Date(time.dateTime);
+  if (!Number.isNaN(date.getTime())) {
+    time.title = date.toLocaleString(undefined, { dateStyle: "full", timeStyle: "long" });
+  }
+}
+
+// Buttons that copy a text of the page.
+for (const button of document.querySelectorAll("button.copy")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  });
+}
+
+// A form is sent once, and says that it is under way.
+for (const form of document.querySelectorAll("form[method=post]")) {
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.sent) return event.preventDefault();
+    form.dataset.sent = "1";
+    const button = event.submitter;
+    if (button && form.dataset.busy) button.textContent = form.dataset.busy;
+  });
+}
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
+// What was refused, or was done, is read out first.
+document.querySelector("#problem, [role=status]")?.focus?.();

@@ -1,0 +1,32 @@
+internal import HTTPTypes
+internal import Hummingbird
+
+/// The cookies of the console.
+enum ConsoleCookie: String {
+    /// The session.
+    case session = "gatehouse-console"
+    /// What the sign-in that is under way must come back with.
+    case flow = "gatehouse-console-flow"
+    /// What the last act has done, for the page after it.
+    case said = "gatehouse-console-said"
+    /// The token of a link that makes an administrator, until it is used up.
+    case claim = "gatehouse-console-claim"
+
+    /// With plain HTTP, which only a development server uses, browsers refuse the prefix `__Host-`.
+    private func name(_ settings: ConsoleSettings) -> String {
+        "\(settings.isSecure ? "__Host-" : "")\(rawValue)"
+    }
+
+    func value(in request: IncomingRequest, settings: ConsoleSettings) -> String? {
+        request.cookie(name(settings))
+    }
+
+    /// A field that sets the cookie, until the browser closes unless it has a lifetime.
+    func set(_ value: String, for seconds: Int? = nil, settings: ConsoleSettings) -> HTTPField {
+        let rules = "Path=/; \(settings.isSecure ? "Secure; " : "")HttpOnly; SameSite=Lax"
+        let age = seconds.map { "; Max-Age=\($0)" } ?? ""
+        return HTTPField(name: .setCookie, value: "\(name(settings))=\(value); \(rules)\(age)")
+    }
+
+    func drop(settings: ConsoleSettings) -> HTTPField { set("", for: 0, settings: settings) }
+}

@@ -1,0 +1,204 @@
+internal import Accounts
+internal import Console
+internal import Foundation
+internal import ProviderKit
+
+/// The form of an operation of the admin API: its fields are those of the request's schema, by their paths.
+struct ConsoleForm: Sendable {
+    let endpoint: Endpoint
+    /// Where the form is sent.
+    let path: String
+    /// Values that the form has at first.
+    var preset: [String: String] = [:]
+    /// The fields that people do not see, with values in `preset`.
+    var hidden: Set<String> = []
+    /// The fields that the form leaves out.
+    var omitted: Set<String> = []
+    /// The words that must be typed into `confirm`.
+    var phrase: String?
+
+    /// The operation's name without its prefix, by which texts are found.
+    var name: String { endpoint.actName }
+
+    private var schema: JSONSchema { endpoint.takes.body?.schema ?? JSONSchema(.object) }
+
+    /// The names of fields that may have several values.
+    static func repeated(in endpoint: Endpoint) -> Set<String> {
+        Set(members(of: endpoint.takes.body?.schema ?? JSONSchema(.object)).filter { $0.schema.isList }.map(\.name))
+    }
+
+    /// The form for the template `form`.
+    func json(csrf: String, attempt: ConsoleAttempt?) -> JSONValue {
+        let attempt = attempt.flatMap { $0.path.hasSameBytes(as: path) ? $0 : nil }
+        let faulty = attempt?.problem.flatMap { faultyField(by: $0) }
+        let fields = Self.members(of: schema).filter { !omitted.contains($0.name) }.map { member in
+            field(member, attempt: attempt, isFaulty: member.name == faulty?.name, reason: faulty?.reason)
+        }
+        return [
+            "action": .string(path), "csrf": .string(csrf), "name": .string(name), "id": .string(elementID),
+            "fields": .array(fields), "submit": .string(text("submit") ?? text("title") ?? endpoint.summary),
+            "isGrave": .bool(text("grave") != nil), "needsProof": .bool(text("proof") != nil),
+        ]
+    }
+
+    /// The form's `id` in the page.
+    private var elementID: String {
+        text("id") ?? name.replacing(".", with: "-")
+    }
+
+    private func text(_ part: String) -> String? { ConsoleTemplates.text("act.\(name).\(part)") }
+
+    /// The field that an error names first, and the rest of the error's text.
+    private func faultyField(by problem: APIError) -> (name: String, reason: String)? {
+        let message = problem.message
+        if problem.code == .confirmationRequired { return ("confirm", message) }
+        let named = Self.members(of: schema).map(\.name).filter { message.hasPrefix($0 + " ") }
+            .max { $0.utf8.count < $1.utf8.count }
+        return named.map { ($0, message) }
+    }
+
+    private func field(
+        _ member: Member, attempt: ConsoleAttempt?, isFaulty: Bool, reason: String?
+    ) -> JSONValue {
+        let name = member.name
+        let typed = attempt?.fields
+        let values = typed.map { $0.all(name) + [$0[name]].compactMap(\.self) } ?? preset[name].map { [$0] } ?? []
+        var field: [String: JSONValue] = [
+            "name": .string(name), "id": .string("\(elementID)-\(name.replacing(".", with: "-"))"),
+            "label": .string(ConsoleTemplates.text("field.\(name)") ?? name),
+            "isRequired": .bool(member.isRequired), "value": ["whole": .string(values.joined(separator: "\n"))],
+        ]
+        field["help"] = help(of: name).map { .string($0) }
+        if isFaulty { field["problem"] = reason.map { .string($0) } }
+        if hidden.contains(name) {
+            field["isHidden"] = true
+            return .object(field)
+        }
+        if name == "confirm" { field["phrase"] = phrase.map { .string($0) } }
+        let choices = member.schema.choices
+        if !choices.isEmpty {
+            field[member.schema.isList ? "isChecks" : "isSelect"] = true
+            field["options"] = .array(
+                choices.map { choice in
+                    [
+                        "value": .string(choice), "isChosen": .bool(values.contains(choice)),
+                        "id": .string("\(elementID)-\(name)-\(choice)".replacing(".", with: "-")),
+                        "label": .string(
+                            ConsoleTemplates.text("option.\(name).\(choice)")
+                                ?? ConsoleTemplates.text("option.\(choice)") ?? choice),
+                    ]
+                })
+        } else if member.schema.kinds == [.boolean] {
+            field["isCheck"] = true
+            field["isChosen"] = .bool(!values.isEmpty)
+        } else if member.schema.isList || member.schema.isFree || (member.schema.length?.upperBound ?? 0) >= 500 {
+            field["isArea"] = true
+        } else if member.schema.format == "date-time" {
+            field["isTime"] = true
+        } else if member.schema.kinds == [.integer] {
+            field["isNumber"] = true
+        } else {
+            field["isText"] = true
+        }
+        return .object(field)
+    }
+
+    /// What the field means in this form, or in all.
+    private func help(of field: String) -> String? {
+        text("help.\(field)") ?? ConsoleTemplates.text("help.\(field)")
+    }
+}
+
+extension Endpoint {
+    /// The name of the admin API's operation without `admin.`.
+    var actName: String { String(guards.name.dropFirst("admin.".count)) }
+    /// Whether the operation acts, so that it wants a reason; others only answer.
+    var isAct: Bool { takes.body?.schema.properties["reason"] != nil }
+}
+
+// MARK: - Reading
+
+extension ConsoleForm {
+    /// A field of a form: a member of the body, or of an object in it by its path.
+    fileprivate struct Member {
+        let name: String
+        let schema: JSONSchema
+        let isRequired: Bool
+    }
+
+    /// The fields in the order of the file of texts.
+    fileprivate static func members(of schema: JSONSchema, below prefix: String = "", isRequired: Bool = true)
+        -> [Member]
+    {
+        schema.properties.flatMap { name, member in
+            let isNeeded = isRequired && schema.required.contains(name)
+            return member.properties.isEmpty
+                ? [Member(name: prefix + name, schema: member, isRequired: isNeeded)]
+                : members(of: member, below: "\(prefix)\(name).", isRequired: isNeeded)
+        }.sorted { rank(of: $0.name) < rank(of: $1.name) }
+    }
+
+    /// Own fields come first, then the reason, and the phrase last.
+    private static func rank(of name: String) -> String {
+        switch name {
+        case "confirm": "3"
+        case _ where name.hasPrefix("reason."): "2\(["code", "ticket", "note"].firstIndex { name.hasSuffix($0) } ?? 3)"
+        default: "1\(ConsoleTemplates.text("order.\(name)") ?? "5")\(name)"
+        }
+    }
+
+    /// The body of the operation that a form stands for.
+    ///
+    /// - Throws: `AccountsError.invalidParameter` for a field that must be JSON and is not.
+    static func body(of endpoint: Endpoint, from fields: FormFields) throws -> JSONValue {
+        try body(of: endpoint.takes.body?.schema ?? JSONSchema(.object), from: fields, below: "")
+    }
+
+    private static func body(of schema: JSONSchema, from fields: FormFields, below prefix: String) throws -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        for (name, member) in schema.properties {
+            guard !member.properties.isEmpty else {
+                members[name] = try value(of: member, named: prefix + name, in: fields)
+                continue
+            }
+            let inner = try body(of: member, from: fields, below: "\(prefix)\(name).")
+            if inner != [:] || schema.required.contains(name) { members[name] = inner }
+        }
+        return .object(members)
+    }
+
+    private static func value(of schema: JSONSchema, named name: String, in fields: FormFields) throws -> JSONValue? {
+        if schema.isList {
+            let lines = fields.all(name).flatMap { $0.split(whereSeparator: { $0.isNewline || $0 == "," }) }
+                .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            return lines.isEmpty ? nil : .array(lines.map { .string($0) })
+        }
+        guard let text = fields[name] else { return nil }
+        if schema.isFree {
+            guard let value = JSONValue(json: Array(text.utf8)) else {
+                throw AccountsError.invalidParameter(name, reason: "is not JSON")
+            }
+            return value
+        }
+        switch schema.kinds {
+        case [.boolean]: return .bool(text != "false")
+        case [.integer]: return Int64(text).map { .integer($0) } ?? .string(text)
+        default: return .string(schema.format == "date-time" ? text.inUTC : text.replacing("\r\n", with: "\n"))
+        }
+    }
+}
+
+extension JSONSchema {
+    fileprivate var isList: Bool { kinds == [.array] }
+    /// Whether people write JSON for it.
+    fileprivate var isFree: Bool { kinds.isEmpty || kinds == [.object] }
+    /// The texts that are allowed.
+    fileprivate var choices: [String] { (items?.values ?? values).compactMap(\.string) }
+}
+
+extension String {
+    /// What the browser's field for a time sends, `2026-05-03T08:00`, as a time in UTC; other texts as they are.
+    fileprivate var inUTC: String {
+        utf8.count == 16 && contains("T") ? self + ":00Z" : self
+    }
+}

@@ -1,0 +1,127 @@
+internal import Accounts
+internal import Administration
+internal import Console
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import OpenID
+internal import ProviderKit
+
+/// Lets people into the console: who has no session signs in first, and who has no role is refused.
+struct ConsoleGuard: Sendable {
+    enum Entry: Sendable {
+        case visit(ConsoleVisit)
+        /// The person is answered without what they have asked for.
+        case refused(Response)
+    }
+
+    let console: ConsoleServices
+
+    private var signIn: ConsoleSignIn { ConsoleSignIn(console: console) }
+
+    /// The person who has sent a request for the pages of the application that the path names.
+    func enter(_ context: OperationContext) async throws -> Entry {
+        let (settings, issuer) = try context.console
+        let session: ConsoleSession
+        switch try await person(context) {
+        case .signedIn(let found): session = found
+        case .refused(let response): return .refused(response)
+        }
+        let name = context.request["app"]
+        guard let served = context.scope.site.applications[name], served.application.name.hasSameBytes(as: name),
+            let administrator = session.administrator(of: served.application)
+        else {
+            // Whoever has a role for another application is not told which ones there are.
+            guard session.grants.contains(where: \.counts) else { return .refused(await refuse(session, context)) }
+            return .refused(.notice("unknown-application", status: .notFound))
+        }
+        let scope = RequestScope(serving: served, like: context.scope)
+        return .visit(
+            ConsoleVisit(
+                console: console, settings: settings, home: issuer.application, session: session,
+                administrator: administrator, scope: scope, context: context))
+    }
+
+    enum Person: Sendable {
+        case signedIn(ConsoleSession)
+        case refused(Response)
+    }
+
+    /// The person who has sent a request, with a session that is not idle and a method that is good enough.
+    ///
+    /// A form must come from a page of this session.
+    func person(_ context: OperationContext) async throws -> Person {
+        let (settings, issuer) = try context.console
+        let (request, home) = (context.request.request, issuer.application)
+        let isForm = request.method == .post
+        let path = isForm ? request.uri.path : request.head.path ?? "/console"
+        let cookie = ConsoleCookie.session.value(in: context.request, settings: settings)
+        guard let session = try await console.sessions.session(cookie, rules: settings.rules, home: home) else {
+            return .refused(try signIn.begin(returningTo: path, from: context))
+        }
+        if isForm {
+            let fields = try FormFields(context.request.form, repeating: Set(repeatedNames))
+            guard request.isOfOwnPage(at: settings.url),
+                console.sessions.isFormToken(fields["csrf"], for: request.uri.path, in: session)
+            else {
+                await console.administration.audit(
+                    refusalOf: "console", for: ["reason": "csrf"], to: .account(pseudonym: session.pseudonym), in: home,
+                    log: context.log)
+                return .refused(.notice("csrf", status: .forbidden))
+            }
+        }
+        guard !session.isIdle else { return .refused(try await askForProof(session, returningTo: path, context)) }
+        guard settings.rules.admits(session.methods) else {
+            return .refused(await refuse(session, context, because: "method"))
+        }
+        return .signedIn(session)
+    }
+
+    /// Has the person prove again who they are; a form that was sent waits for that.
+    func askForProof(
+        _ session: ConsoleSession, returningTo path: String, _ context: OperationContext
+    ) async throws -> Response {
+        let home = try context.console.issuer.application
+        guard context.request.request.method == .post else {
+            return try signIn.begin(returningTo: path, prover: session.uid, from: context)
+        }
+        let form: JSONValue = ["path": .string(path), "form": .string(try context.request.form)]
+        try await console.sessions.keep(form, in: session, home: home)
+        return try signIn.begin(
+            returningTo: path.addingQuery(["resume": "1"]), prover: session.uid, from: context)
+    }
+
+    /// Refuses a person who has no role for the page.
+    private func refuse(
+        _ session: ConsoleSession, _ context: OperationContext, because reason: String = "role"
+    ) async -> Response {
+        guard let home = try? context.console.issuer.application else { return .notice("no-role", status: .forbidden) }
+        await console.administration.audit(
+            refusalOf: "console", for: ["reason": .string(reason)], to: .account(pseudonym: session.pseudonym),
+            in: home, log: context.log)
+        if reason == "method" { return .notice("method", status: .forbidden) }
+        let isOtherIdentity = !session.grants.isEmpty && !session.grants.contains(where: \.counts)
+        return .notice(isOtherIdentity ? "other-identity" : "no-role", status: .forbidden)
+    }
+
+    /// The fields of all forms that may have several values.
+    private var repeatedNames: [String] { console.endpoints.flatMap { ConsoleForm.repeated(in: $0) } }
+}
+
+extension Request {
+    /// Whether the browser says that a page of the console has sent the request.
+    fileprivate func isOfOwnPage(at url: String) -> Bool {
+        if let site = headers[.secFetchSite] { return site.hasSameBytes(as: "same-origin") }
+        let origin = url.split(separator: "/", maxSplits: 3).prefix(2).joined(separator: "//")
+        return headers[.origin]?.hasSameBytes(as: origin) == true
+    }
+}
+
+extension RequestScope {
+    /// The scope of a request of the console for an application.
+    fileprivate convenience init(serving application: ServedApplication, like other: RequestScope) {
+        self.init(
+            application: application, client: other.client, statedAddress: other.statedAddress, site: other.site,
+            listener: other.listener)
+    }
+}

@@ -1,0 +1,137 @@
+internal import Accounts
+internal import Administration
+internal import Console
+internal import Foundation
+internal import HTTPTypes
+internal import ProviderKit
+
+/// A page with one list of the admin API as a table.
+struct ConsoleList: Sendable {
+    struct Column: Sendable {
+        let title: String
+        /// What a cell shows: a text, a time, a list of texts, or an object with `text`, and `href` for a link.
+        let cell: @Sendable (_ item: JSONValue, ConsoleVisit) -> JSONValue
+
+        init(_ title: String, cell: @escaping @Sendable (_ item: JSONValue, ConsoleVisit) -> JSONValue) {
+            (self.title, self.cell) = (title, cell)
+        }
+
+        /// A member of the item, by its dotted path.
+        init(_ title: String, _ member: String) {
+            self.init(title) { item, _ in item[path: member] }
+        }
+    }
+
+    /// An act on one item.
+    struct RowAct: Sendable {
+        let route: String
+        /// The parameter of the route, and the member of the item with its value.
+        let parameter, member: String
+        let isPossible: @Sendable (JSONValue) -> Bool
+
+        init(
+            _ route: String, _ parameter: String, by member: String,
+            if isPossible: @escaping @Sendable (JSONValue) -> Bool = { _ in true }
+        ) {
+            (self.route, self.parameter, self.member) = (route, parameter, member)
+            self.isPossible = isPossible
+        }
+    }
+
+    /// The path, which is that of the list in the admin API.
+    let path: String
+    /// The name of the list among the texts: `list.NAME.title`, `.about` and `.empty`.
+    let name: String
+    let columns: [Column]
+    var rowActs: [RowAct] = []
+    /// Acts on everything, as links to their pages.
+    var acts: [String] = []
+    /// Acts whose forms stand below the list.
+    var forms: [String] = []
+
+    var place: ConsolePlace {
+        ConsolePlace(path, forms: forms) { visit in
+            ConsolePage(
+                "list", title: ConsoleTemplates.text("list.\(name).title") ?? name, try await values(for: visit))
+        }
+    }
+
+    /// What the template `list` shows.
+    func values(for visit: ConsoleVisit) async throws -> [String: JSONValue] {
+        let query = try visit.context.request.query
+        let filters = (visit.console.endpoint(.get, path)?.takes.parameters ?? []).filter {
+            !["limit", "after"].contains($0.name)
+        }
+        let asked = (filters.map(\.name) + ["after"]).map { ($0, query[$0]) }
+        let answer = try await visit.answer(to: path, asking: asked)
+        var values: [String: JSONValue] = [
+            "name": .string(name), "path": .string(visit.path(of: path)),
+            "filters": .array(filters.map { filter($0, query[$0.name]) }), "hasFilters": .bool(!filters.isEmpty),
+            "isFiltered": .bool(filters.contains { query[$0.name] != nil }),
+            "columns": .array(columns.map { ["title": .string($0.title)] }),
+            "rows": .array(answer["items"].array?.map { row($0, in: visit) } ?? []),
+            "hasRowActs": .bool(!rowActs.isEmpty), "hasRows": .bool(answer["items"].array?.isEmpty == false),
+            "acts": .array(acts.map { visit.link($0) }.filter { !$0.isNull }),
+            "forms": .array(
+                forms.map { route in
+                    let form = visit.form(route)
+                    return form.isNull ? .null : ["form": form, "title": visit.link(route)["title"]]
+                }.filter { !$0.isNull }),
+        ]
+        for part in ["about", "empty"] {
+            values[part] = ConsoleTemplates.text("list.\(name).\(part)").map { .string($0) }
+        }
+        if let next = answer["next"].string {
+            let kept = asked.filter { $0.0 != "after" } + [("after", next)]
+            values["next"] = .string(kept.reduce(visit.path(of: path)) { $0.addingQuery([$1.0: $1.1]) })
+        }
+        return values
+    }
+
+    private func row(_ item: JSONValue, in visit: ConsoleVisit) -> JSONValue {
+        let possible = rowActs.filter { $0.isPossible(item) }
+        return [
+            "cells": .array(
+                columns.map { column in
+                    ["title": .string(column.title), "cell": .shown(column.cell(item, visit))]
+                }),
+            "acts": .array(
+                possible.compactMap { act in
+                    let link = visit.link(act.route)
+                    guard let title = link["title"].string, let id = item[path: act.member].string else { return nil }
+                    let path = visit.base + act.route.replacing("{\(act.parameter)}", with: id)
+                    return ["href": .string(path), "title": .string(title), "isGrave": link["isGrave"]]
+                }),
+        ]
+    }
+
+    private func filter(_ parameter: OperationDescription.Parameter, _ value: String?) -> JSONValue {
+        let choices = parameter.schema.values.compactMap(\.string)
+        return [
+            "name": .string(parameter.name), "id": .string("\(name)-\(parameter.name)"),
+            "label": .string(ConsoleTemplates.text("field.\(parameter.name)") ?? parameter.name),
+            "help": .string(parameter.help), "value": .string(value ?? ""), "isSelect": .bool(!choices.isEmpty),
+            "options": .array(
+                choices.map {
+                    [
+                        "value": .string($0), "isChosen": .bool($0 == value),
+                        "label": .string(ConsoleTemplates.text("option.\($0)") ?? $0),
+                    ]
+                }),
+        ]
+    }
+}
+
+extension JSONValue {
+    /// A cell of a table: `{"text"}`, `{"time"}`, `{"list"}`, or nothing for `null`.
+    static func shown(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .object(let members) where members["text"] != nil: value
+        case .object, .null: .null
+        case .array(let items): ["list": .array(items)]
+        case .bool(let isTrue): ["text": isTrue ? "yes" : "no"]
+        case .string(let text) where Timestamp(text) != nil: ["time": value]
+        case .string, .integer, .number: ["text": value]
+        }
+    }
+}

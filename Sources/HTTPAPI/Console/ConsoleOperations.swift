@@ -1,0 +1,172 @@
+internal import Accounts
+internal import Administration
+internal import Console
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import OpenID
+internal import ProviderKit
+
+/// Shows the pages of the console and takes their forms.
+struct ConsoleOperations: Sendable {
+    let console: ConsoleServices
+
+    private var entrance: ConsoleGuard { ConsoleGuard(console: console) }
+    private var signIn: ConsoleSignIn { ConsoleSignIn(console: console) }
+
+    // MARK: - Pages
+
+    /// Shows a page, after the person has signed in.
+    func show(_ place: ConsolePlace) -> Operation<Void, Response> {
+        operation("show \(place.path)") { visit in
+            var visit = visit
+            visit.attempt = try await waiting(in: visit)
+            let settings = visit.settings
+            visit.said = console.sessions.value(
+                ofCookie: ConsoleCookie.said.value(in: visit.context.request, settings: settings), purpose: "said",
+                home: visit.home)
+            var response = try await visit.response(place.build(visit))
+            if visit.said != nil { response.headers.append(ConsoleCookie.said.drop(settings: settings)) }
+            return response
+        }
+    }
+
+    /// The form that has waited for the proof from which the browser has just come.
+    private func waiting(in visit: ConsoleVisit) async throws -> ConsoleAttempt? {
+        guard try visit.context.request.query["resume"] != nil,
+            let kept = try await console.sessions.takeKept(in: visit.session, home: visit.home),
+            let path = kept["path"].string, let form = kept["form"].string
+        else { return nil }
+        let names = console.endpoints.reduce(into: Set<String>()) { $0.formUnion(ConsoleForm.repeated(in: $1)) }
+        return ConsoleAttempt(path: path, fields: try FormFields(form, repeating: names), problem: nil)
+    }
+
+    // MARK: - Forms
+
+    /// Takes the form of an operation of the admin API.
+    ///
+    /// An act leads to the page that shows its effect, a question to its answer. A refused form is shown again with what
+    /// was typed; one that needs a fresh proof waits until the person has given it.
+    func submit(_ endpoint: Endpoint) -> Operation<Void, Response> {
+        operation("submit \(endpoint.actName)") { visit in
+            let fields = try FormFields(visit.context.request.form, repeating: ConsoleForm.repeated(in: endpoint))
+            do {
+                let answer = try await visit.run(endpoint, body: ConsoleForm.body(of: endpoint, from: fields))
+                if answer.headers[.contentDisposition] != nil { return answer }
+                let json = try await visit.answer(answer)
+                let path = endpoint.consolePath
+                if !endpoint.isAct || json["dryRun"].bool == true,
+                    let place = ConsolePlaces.answers.first(where: { $0.path == path })
+                {
+                    return try await visit.response(place.build(visit, json, fields))
+                }
+                return try done(endpoint, json, in: visit)
+            } catch AccountsError.tokenTooOld {
+                let page = ConsolePlaces.page(ofForm: endpoint.consolePath)
+                return try await entrance.askForProof(
+                    visit.session, returningTo: visit.path(of: page.path), visit.context)
+            } catch {
+                guard let problem = APIError(any: error), problem.code != .internal else { throw error }
+                var visit = visit
+                visit.attempt = ConsoleAttempt(path: visit.path, fields: fields, problem: problem)
+                return try await visit.response(ConsolePlaces.page(ofForm: endpoint.consolePath).build(visit), problem)
+            }
+        }
+    }
+
+    /// Leads to the page that shows the effect of an act, and says there what was done.
+    private func done(_ endpoint: Endpoint, _ answer: JSONValue, in visit: ConsoleVisit) throws -> Response {
+        var said: [String: JSONValue] = ["act": .string(endpoint.actName)]
+        for name in ["secret", "link", "receipt", "ended", "kid"] where !answer[name].isNull {
+            said[name] = answer[name]
+        }
+        let target = ConsolePlaces.page(showing: endpoint.consolePath)
+        var response = Response.seeOther(visit.path(of: target.path))
+        let value = try console.sessions.cookie(of: .object(said), purpose: "said", home: visit.home)
+        response.headers.append(ConsoleCookie.said.set(value, for: 60, settings: visit.settings))
+        return response
+    }
+
+    // MARK: - Signing in and out
+
+    /// Leads to the first application that the person has a role for.
+    var start: Operation<Void, Response> {
+        Operation("console.start", limits: .administration) { context, _ in
+            switch try await entrance.person(context) {
+            case .refused(let response): return response
+            case .signedIn(let session):
+                let names = session.applications(of: context.scope.site).map(\.name)
+                return names.first.map { .seeOther("/console/\($0)") } ?? .notice("no-role", status: .forbidden)
+            }
+        }
+    }
+
+    var callback: Operation<Void, Response> {
+        Operation("console.callback", limits: .administration) { context, _ in try await signIn.finish(context) }
+    }
+
+    var signOut: Operation<Void, Response> {
+        Operation("console.signOut", limits: .administration) { context, _ in
+            let (settings, issuer) = try context.console
+            guard case .signedIn(let session) = try await entrance.person(context) else {
+                return .notice("signed-out", status: .ok)
+            }
+            try await console.sessions.end(session, home: issuer.application)
+            var response = Response.notice("signed-out", status: .ok)
+            response.headers.append(ConsoleCookie.session.drop(settings: settings))
+            return response
+        }
+    }
+
+    private func operation(
+        _ name: String, _ run: @escaping @Sendable (ConsoleVisit) async throws -> Response
+    ) -> Operation<Void, Response> {
+        Operation("console.\(name)", limits: .administration) { context, _ in
+            switch try await entrance.enter(context) {
+            case .refused(let response): response
+            case .visit(let visit): try await run(visit)
+            }
+        }
+    }
+}
+
+extension ConsolePlaces {
+    /// The page on which the form of an act stands: a page that names it, or a page of its own.
+    static func page(ofForm path: String) -> ConsolePlace {
+        all.first { $0.forms.contains(path) } ?? actPage(path)
+    }
+
+    /// The page that shows the effect of an act: the nearest one above its path.
+    static func page(showing path: String) -> ConsolePlace {
+        var parts = path.split(separator: "/").map(String.init)
+        if path == "/invitations" || path.hasSuffix("/notes") { parts.removeLast() }
+        while true {
+            let above = parts.isEmpty ? "" : "/" + parts.joined(separator: "/")
+            if let place = all.first(where: { $0.path == above }), !(above.isEmpty && !parts.isEmpty) { return place }
+            guard !parts.isEmpty else { return overview }
+            parts.removeLast()
+        }
+    }
+
+    /// The page with the form of one act alone: what happens, to whom, and whether it can be undone.
+    static func actPage(_ path: String) -> ConsolePlace {
+        ConsolePlace(path) { visit in
+            guard let endpoint = visit.console.act(at: path) else { throw APIError.nothingHere }
+            if case .administrator(let needed?) = endpoint.guards.access { try visit.administrator.require(needed) }
+            return try await visit.actPage(of: endpoint)
+        }
+    }
+}
+
+extension Endpoint {
+    /// The path below `/console/{app}`, which is that below the base of the admin API.
+    var consolePath: String { String(path.dropFirst(Endpoint.administrationBase.count)) }
+}
+
+extension ConsoleSession {
+    /// The applications that the person has a role for, by name.
+    func applications(of site: Site) -> [Accounts.Application] {
+        site.applications.values.map(\.application).filter { !scopes(in: $0.id).isEmpty }
+            .sorted { $0.name < $1.name }
+    }
+}

@@ -1,0 +1,59 @@
+internal import Administration
+internal import Console
+internal import ProviderKit
+
+/// A page of the console below `/console/{app}`.
+struct ConsolePlace: Sendable {
+    typealias Build = @Sendable (ConsoleVisit) async throws -> ConsolePage
+
+    let path: String
+    /// The paths of acts whose forms stand on this page, so that a refused one is shown here again.
+    let forms: [String]
+    let build: Build
+
+    init(_ path: String, forms: [String] = [], build: @escaping Build) {
+        (self.path, self.forms, self.build) = (path, forms, build)
+    }
+}
+
+/// What the console shows of the answer to a question, such as a search.
+struct ConsoleAnswer: Sendable {
+    typealias Build = @Sendable (ConsoleVisit, _ answer: JSONValue, _ fields: FormFields) async throws -> ConsolePage
+
+    /// The path of the question.
+    let path: String
+    let build: Build
+
+    init(_ path: String, build: @escaping Build) { (self.path, self.build) = (path, build) }
+}
+
+/// The pages of the console, by subject.
+enum ConsolePlaces {
+    /// A page that has a link above every page.
+    struct Section: Sendable {
+        let path, title: String
+        /// `nil` for everybody.
+        let scope: AdminScope?
+    }
+
+    static let all: [ConsolePlace] = [overview] + accounts + providers + operations
+    static let answers: [ConsoleAnswer] = accountAnswers + providerAnswers + operationAnswers
+
+    /// The sections of the navigation, in its order.
+    static let sections: [Section] = [
+        Section(path: "", title: "Overview", scope: .readServer),
+        Section(path: "/accounts", title: "Accounts", scope: .readAccounts),
+        Section(path: "/providers", title: "Providers", scope: .readServer),
+        Section(path: "/explain", title: "Explain", scope: .readAccounts),
+        Section(path: "/erasures", title: "Erasures", scope: .readServer),
+        Section(path: "/webhooks", title: "Webhooks", scope: .readServer),
+        Section(path: "/deliveries", title: "Deliveries", scope: .readServer),
+        Section(path: "/messages", title: "Messages", scope: .readServer),
+        Section(path: "/audit", title: "Audit", scope: .readAudit),
+        Section(path: "/keys", title: "Keys", scope: .readServer),
+        Section(path: "/limits", title: "Limits", scope: .writeLimits),
+        Section(path: "/admins", title: "Admins", scope: .writeAdmins),
+        Section(path: "/service-keys", title: "Service keys", scope: .writeAdmins),
+        Section(path: "/configuration", title: "Configuration", scope: .readServer),
+    ]
+}

@@ -1,0 +1,67 @@
+internal import Console
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import ProviderKit
+
+/// The console: its pages, and a form for every act of the admin API, at the same paths below `/console/{app}`.
+struct ConsoleRoutes {
+    let operations: ConsoleOperations
+
+    private static let base = "/console/{app}"
+
+    var endpoints: [Endpoint] {
+        let acts = operations.console.endpoints.filter { $0.method != .get }
+        let places = ConsolePlaces.all
+        let ownPages = acts.map(\.consolePath).filter { path in !places.contains { $0.path == path } }
+        return [
+            page("/console", .get, operations.start), page("/console/callback", .get, operations.callback),
+            page("/console/sign-out", .post, operations.signOut),
+            asset(.style), asset(.script),
+        ]
+            + places.map { page(Self.base + $0.path, .get, operations.show($0)) }
+            + Set(ownPages).map { page(Self.base + $0, .get, operations.show(ConsolePlaces.actPage($0))) }
+            + acts.map { page(Self.base + $0.consolePath, .post, operations.submit($0)) }
+    }
+
+    private func page(
+        _ path: String, _ method: HTTPRequest.Method, _ operation: Operation<Void, Response>
+    ) -> Endpoint {
+        var taken = TakenRequest(form: method == .post ? .form : nil, isForBrowsers: true, origins: .none)
+        taken.isOfConsole = true
+        return operation.at(
+            method, below: "", path, "A page of the console", takes: RequestShape(taken: taken) { _ in () },
+            returns: ResponseShape(
+                responses: [.page], writesError: Self.writeError
+            ) { response, _ in response }, answersHEAD: false)
+    }
+
+    /// A file whose name changes with its content, so that browsers keep it.
+    private func asset(_ asset: ConsoleAsset) -> Endpoint {
+        var taken = TakenRequest(origins: .none)
+        taken.isOfConsole = true
+        return .open(asset.path, "A file of the console's pages", takes: taken) { _ in
+            var response = Response.bytes(
+                Array(asset.content.utf8), type: asset.type, cache: "public, max-age=31536000, immutable")
+            response.headers[.crossOriginResourcePolicy] = "same-origin"
+            return response
+        }
+    }
+
+    /// The page of an error that no form has caused.
+    private static let writeError: ErrorWriter = { error, _, _ in
+        let known = APIError(any: error) ?? APIError(.internal, "Something went wrong")
+        let page = ConsolePage(
+            "notice", title: ConsoleTemplates.text("notice.error.title") ?? "Not possible",
+            [
+                "refusal": [
+                    "code": .string(known.code.rawValue),
+                    "text": .string(ConsoleTemplates.text("problem.\(known.code.rawValue)") ?? known.message),
+                ]
+            ])
+        var response = Response.console(page, status: .init(code: known.status))
+        response.headers[.retryAfter] = known.retryAfter.map(String.init)
+        response.headers[.allow] = known.allowed
+        return response
+    }
+}

@@ -1,0 +1,105 @@
+internal import Accounts
+internal import Administration
+internal import Console
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import ProviderKit
+
+extension ConsoleVisit {
+    /// The response with a page, and with the status of what was refused.
+    func response(_ page: ConsolePage, _ problem: APIError? = nil) async throws -> Response {
+        var response = Response.console(page, in: frame, status: .init(code: problem?.status ?? 200))
+        response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
+        return response
+    }
+
+    /// What surrounds every page: navigation, who is signed in, and what was done or refused.
+    private var frame: [String: JSONValue] {
+        let names = session.applications(of: context.scope.site).map(\.name)
+        let here = "/" + path.split(separator: "/").dropFirst(2).prefix(1).joined()
+        var frame: [String: JSONValue] = [
+            "app": .string(application.name), "base": .string(base), "who": .string(session.name ?? session.uid.text),
+        ]
+        frame["signOut"] = .string(formToken(for: "/console/sign-out"))
+        frame["hasSeveralApps"] = .bool(names.count > 1)
+        frame["apps"] = .array(names.map { shownLink("/console/\($0)", $0, isCurrent: $0 == application.name) })
+        let sections = ConsolePlaces.sections.filter { $0.scope.map(may) ?? true }
+        frame["sections"] = .array(
+            sections.map { section in
+                let start = section.path.isEmpty ? "/" : section.path
+                return shownLink(base + section.path, section.title, isCurrent: start == here)
+            })
+        if let said, let text = ConsoleTemplates.render("act.\(said["act"].string ?? "").done", said) {
+            var shown: [String: JSONValue] = ["text": .string(text)]
+            let secret = said["secret"].string ?? said["link"].string
+            shown["shown"] = secret.map { ["whole": .string($0)] }
+            frame["said"] = .object(shown)
+        } else if let attempt, attempt.problem == nil {
+            frame["said"] = ["text": .string(ConsoleTemplates.text("said.resumed") ?? "")]
+        }
+        frame["refusal"] = attempt?.problem.map { problem in
+            [
+                "code": .string(problem.code.rawValue),
+                "text": .string(ConsoleTemplates.text("problem.\(problem.code.rawValue)") ?? problem.message),
+                "message": .string(problem.message),
+            ]
+        }
+        return frame
+    }
+
+    private func shownLink(_ path: String, _ title: String, isCurrent: Bool) -> JSONValue {
+        ["href": .string(path), "title": .string(title), "isCurrent": .bool(isCurrent)]
+    }
+
+    /// The form of an act, for the template `form`; `null` if the person may not act so.
+    func form(
+        _ route: String, preset: [String: String] = [:], hidden: Set<String> = [], omitted: Set<String> = [],
+        phrase: String? = nil
+    ) -> JSONValue {
+        guard let endpoint = console.act(at: route) else { return .null }
+        if case .administrator(let needed?) = endpoint.guards.access, !may(needed) { return .null }
+        let path = path(of: route)
+        return ConsoleForm(
+            endpoint: endpoint, path: path, preset: preset, hidden: hidden, omitted: omitted,
+            phrase: phrase ?? self.phrase(of: endpoint)
+        ).json(csrf: formToken(for: path), attempt: attempt)
+    }
+
+    /// The words that confirm an act, which name what it is done to.
+    private func phrase(of endpoint: Endpoint) -> String? {
+        let names = endpoint.path.matches(of: /\{(\w+)\}/).map { String($0.1) }
+        let values = Dictionary(names.map { ($0, JSONValue.string(self[$0])) }) { $1 }
+        return ConsoleTemplates.render("act.\(endpoint.actName).phrase", .object(values))
+    }
+
+    /// A link to the page of an act's form; `null` if the person may not act so.
+    func link(_ route: String) -> JSONValue {
+        guard let endpoint = console.act(at: route) else { return .null }
+        if case .administrator(let needed?) = endpoint.guards.access, !may(needed) { return .null }
+        let name = "act.\(endpoint.actName)"
+        return [
+            "href": .string(path(of: route)),
+            "title": .string(ConsoleTemplates.text("\(name).title") ?? endpoint.summary),
+            "isGrave": .bool(ConsoleTemplates.text("\(name).grave") != nil),
+        ]
+    }
+
+    /// The page with the form of one act: what will happen, to whom, what they are told, and whether it can be undone.
+    func actPage(of endpoint: Endpoint) async throws -> ConsolePage {
+        let name = "act.\(endpoint.actName)"
+        var values: [String: JSONValue] = ["form": form(endpoint.consolePath)]
+        for part in ["what", "told", "undo"] {
+            values[part] = ConsoleTemplates.text("\(name).\(part)").map { .string($0) }
+        }
+        values["up"] = .string(path(of: ConsolePlaces.page(showing: endpoint.consolePath).path))
+        values["target"] = try await target(of: endpoint)
+        return ConsolePage("act", title: ConsoleTemplates.text("\(name).title") ?? endpoint.summary, values)
+    }
+
+    /// The account that an act is done to, masked.
+    private func target(of endpoint: Endpoint) async throws -> JSONValue {
+        guard endpoint.path.contains("/accounts/{uid}/") else { return .null }
+        return try await read("/accounts/{uid}")
+    }
+}

@@ -1,0 +1,141 @@
+internal import Accounts
+internal import Administration
+internal import Console
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import OpenID
+internal import ProviderKit
+
+/// A request of a person who is signed in to the console.
+struct ConsoleVisit: Sendable {
+    let console: ConsoleServices
+    let settings: ConsoleSettings
+    let home: Accounts.Application
+    let session: ConsoleSession
+    /// The person, as the caller of operations on the application that the page is about.
+    let administrator: Administrator
+    /// The scope of that application.
+    let scope: RequestScope
+    let context: OperationContext
+    /// What was typed into a form that was refused, or that waits again after a proof.
+    var attempt: ConsoleAttempt?
+    /// What the act before has done.
+    var said: JSONValue?
+
+    var application: Accounts.Application { administrator.application }
+    /// The path of the application's pages, `/console/photos`.
+    var base: String { "/console/\(application.name)" }
+    /// The path of the request, without its query.
+    var path: String { context.request.request.uri.path }
+
+    /// A parameter of the path.
+    subscript(name: String) -> String { context.request[name] }
+
+    func may(_ scope: AdminScope) -> Bool { administrator.scopes.contains(scope) }
+
+    /// The path of an act or list of the admin API at the console, with the parameters of this request.
+    func path(of route: String) -> String {
+        base
+            + route.split(separator: "/", omittingEmptySubsequences: false).map { part in
+                part.hasPrefix("{") ? self[String(part.dropFirst().dropLast())] : String(part)
+            }.joined(separator: "/")
+    }
+
+    func formToken(for path: String) -> String { console.sessions.formToken(for: path, in: session) }
+}
+
+/// A form that was sent.
+struct ConsoleAttempt: Sendable {
+    /// The path that it was sent to.
+    let path: String
+    let fields: FormFields
+    /// Why it was refused; `nil` if it only waits to be sent again.
+    var problem: APIError?
+}
+
+/// Everything that the console uses.
+struct ConsoleServices: Sendable {
+    let administration: AdministrationUseCases
+    let openID: OpenIDUseCases
+    let limits: any RateLimiting
+    /// The operations of the admin API.
+    let endpoints: [Endpoint]
+
+    var sessions: ConsoleSessions { administration.consoleSessions }
+
+    /// The operation at a method and a path below the base of the admin API.
+    func endpoint(_ method: HTTPRequest.Method, _ path: String) -> Endpoint? {
+        endpoints.first { $0.method == method && $0.path.hasSameBytes(as: Endpoint.administrationBase + path) }
+    }
+
+    /// The operation that changes or asks something at a path.
+    func act(at path: String) -> Endpoint? {
+        endpoints.first { $0.method != .get && $0.path.hasSameBytes(as: Endpoint.administrationBase + path) }
+    }
+}
+
+// MARK: - Calling the admin API
+
+extension ConsoleVisit {
+    /// The answer to a GET of the admin API, with the parameters of this request; `null` if the person lacks its scope.
+    func read(_ path: String, asking query: [(String, String?)] = []) async throws -> JSONValue {
+        guard let endpoint = console.endpoint(.get, path) else { throw APIError.nothingHere }
+        if case .administrator(let needed?) = endpoint.guards.access, !may(needed) { return .null }
+        return try await answer(to: path, asking: query)
+    }
+
+    /// The answer to a GET of the admin API, which the page is about.
+    ///
+    /// - Throws: what the operation throws, and `AdministrationError.forbidden`.
+    func answer(to path: String, asking query: [(String, String?)] = []) async throws -> JSONValue {
+        guard let endpoint = console.endpoint(.get, path) else { throw APIError.nothingHere }
+        return try await answer(run(endpoint, query: query.reduce("/") { $0.addingQuery([$1.0: $1.1]) }))
+    }
+
+    /// Runs an operation of the admin API for the person.
+    ///
+    /// - Throws: what the operation throws, and `AdministrationError.forbidden`.
+    func run(_ endpoint: Endpoint, query: String = "/", body: JSONValue? = nil) async throws -> Response {
+        let sent = try body.map { ByteBuffer(bytes: try JSONEncoder.stable.encode($0)) } ?? ByteBuffer()
+        let head = HTTPRequest(method: endpoint.method, scheme: nil, authority: nil, path: query)
+        let request = IncomingRequest(
+            request: Request(head: head, body: .init(buffer: sent)), context: context.request.context, body: sent)
+        do {
+            if case .administrator(let needed?) = endpoint.guards.access { try administrator.require(needed) }
+            let caller = AdministratorSession(administrator, services: console.administration)
+            return try await endpoint.prepare(request, application.providers).run(
+                OperationContext(
+                    scope: scope, client: context.client, optionalPrincipal: nil, administration: caller,
+                    request: request, place: endpoint.takes.place))
+        } catch AdministrationError.forbidden(let scope) {
+            await console.administration.audit(
+                refusalOf: endpoint.guards.name, for: ["scope": .string(scope.rawValue)], to: administrator.actor,
+                in: application, log: context.log)
+            throw AdministrationError.forbidden(scope)
+        }
+    }
+
+    /// The JSON of a response; `null` for one without a body.
+    func answer(_ response: Response) async throws -> JSONValue {
+        let collected = CollectedBody()
+        try await response.body.write(collected)
+        return JSONValue(written: collected.bytes)
+    }
+}
+
+extension JSONValue {
+    /// A value that this server has written.
+    fileprivate init(written bytes: [UInt8]) {
+        self = (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))) ?? .null
+    }
+}
+
+/// Keeps what a response writes.
+private final class CollectedBody: ResponseBodyWriter {
+    private(set) var bytes: [UInt8] = []
+
+    func write(_ buffer: ByteBuffer) async throws { bytes += Array(buffer.readableBytesView) }
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
