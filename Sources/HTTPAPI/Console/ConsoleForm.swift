@@ -154,6 +154,11 @@ extension ConsoleForm {
         try body(of: endpoint.takes.body?.schema ?? JSONSchema(.object), from: fields, below: "")
     }
 
+    /// The path with the query of the operation, whose parameters a form may have too.
+    static func query(of endpoint: Endpoint, from fields: FormFields) -> String {
+        endpoint.takes.parameters.reduce("/") { $0.addingQuery([$1.name: fields[$1.name]]) }
+    }
+
     private static func body(of schema: JSONSchema, from fields: FormFields, below prefix: String) throws -> JSONValue {
         var members: [String: JSONValue] = [:]
         for (name, member) in schema.properties {

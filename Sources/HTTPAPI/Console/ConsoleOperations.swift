@@ -51,12 +51,20 @@ struct ConsoleOperations: Sendable {
         operation("submit \(endpoint.actName)") { visit in
             let fields = try FormFields(visit.context.request.form, repeating: ConsoleForm.repeated(in: endpoint))
             do {
-                let answer = try await visit.run(endpoint, body: ConsoleForm.body(of: endpoint, from: fields))
-                if answer.headers[.contentDisposition] != nil { return answer }
-                let json = try await visit.answer(answer)
                 let path = endpoint.consolePath
-                if !endpoint.isAct || json["dryRun"].bool == true,
-                    let place = ConsolePlaces.answers.first(where: { $0.path == path })
+                let bodies =
+                    try ConsolePlaces.readings[path]?(endpoint, fields)
+                    ?? [ConsoleForm.body(of: endpoint, from: fields)]
+                var json = JSONValue.null
+                for body in bodies {
+                    let answer = try await visit.run(
+                        endpoint, query: ConsoleForm.query(of: endpoint, from: fields), body: body)
+                    if answer.headers[.contentDisposition] != nil { return answer }
+                    json = try await visit.answer(answer)
+                    if json["items"].array?.isEmpty == false { break }
+                }
+                if let place = ConsolePlaces.answers.first(where: { $0.path == path }),
+                    place.isOfAct || !endpoint.isAct || json["dryRun"].bool == true
                 {
                     return try await visit.response(place.build(visit, json, fields))
                 }
@@ -139,7 +147,8 @@ extension ConsolePlaces {
     /// The page that shows the effect of an act: the nearest one above its path.
     static func page(showing path: String) -> ConsolePlace {
         var parts = path.split(separator: "/").map(String.init)
-        if path == "/invitations" || path.hasSuffix("/notes") { parts.removeLast() }
+        if path == "/invitations" { parts = ["accounts"] }
+        if path.hasSuffix("/notes") { parts.removeLast() }
         while true {
             let above = parts.isEmpty ? "" : "/" + parts.joined(separator: "/")
             if let place = all.first(where: { $0.path == above }), !(above.isEmpty && !parts.isEmpty) { return place }

@@ -22,10 +22,19 @@ struct ConsoleAnswer: Sendable {
 
     /// The path of the question.
     let path: String
+    /// Whether the operation is an act, whose answer is shown instead of the page that shows its effect.
+    let isOfAct: Bool
     let build: Build
 
-    init(_ path: String, build: @escaping Build) { (self.path, self.build) = (path, build) }
+    init(_ path: String, isOfAct: Bool = false, build: @escaping Build) {
+        (self.path, self.isOfAct, self.build) = (path, isOfAct, build)
+    }
 }
+
+/// How the fields of a form become the bodies of calls, for a form whose fields are not those of the operation.
+///
+/// The calls are made one after the other until one answers with a list that is not empty.
+typealias ConsoleReading = @Sendable (Endpoint, FormFields) throws -> [JSONValue]
 
 /// The pages of the console, by subject.
 enum ConsolePlaces {
@@ -38,6 +47,8 @@ enum ConsolePlaces {
 
     static let all: [ConsolePlace] = [overview] + accounts + providers + operations
     static let answers: [ConsoleAnswer] = accountAnswers + providerAnswers + operationAnswers
+    /// By the paths of the operations.
+    static let readings: [String: ConsoleReading] = accountReadings
 
     /// The sections of the navigation, in its order.
     static let sections: [Section] = [

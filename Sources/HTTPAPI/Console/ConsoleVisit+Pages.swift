@@ -69,7 +69,10 @@ extension ConsoleVisit {
     /// The words that confirm an act, which name what it is done to.
     private func phrase(of endpoint: Endpoint) -> String? {
         let names = endpoint.path.matches(of: /\{(\w+)\}/).map { String($0.1) }
-        let values = Dictionary(names.map { ($0, JSONValue.string(self[$0])) }) { $1 }
+        // Phrases have ids as the server writes them, even if the address of the page has capital letters.
+        let values = Dictionary(
+            names.map { ($0, JSONValue.string(UUID(uuidString: self[$0])?.text ?? self[$0])) }
+        ) { $1 }
         return ConsoleTemplates.render("act.\(endpoint.actName).phrase", .object(values))
     }
 
@@ -88,12 +91,13 @@ extension ConsoleVisit {
     /// The page with the form of one act: what will happen, to whom, what they are told, and whether it can be undone.
     func actPage(of endpoint: Endpoint) async throws -> ConsolePage {
         let name = "act.\(endpoint.actName)"
-        var values: [String: JSONValue] = ["form": form(endpoint.consolePath)]
+        let target = try await target(of: endpoint)
+        var values: [String: JSONValue] = ["target": target, "form": try form(of: endpoint, for: target)]
         for part in ["what", "told", "undo"] {
             values[part] = ConsoleTemplates.text("\(name).\(part)").map { .string($0) }
         }
         values["up"] = .string(path(of: ConsolePlaces.page(showing: endpoint.consolePath).path))
-        values["target"] = try await target(of: endpoint)
+        values["identity"] = try await identity(of: endpoint)
         return ConsolePage("act", title: ConsoleTemplates.text("\(name).title") ?? endpoint.summary, values)
     }
 
