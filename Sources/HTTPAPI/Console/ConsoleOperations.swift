@@ -50,14 +50,13 @@ struct ConsoleOperations: Sendable {
     func submit(_ endpoint: Endpoint) -> Operation<Void, Response> {
         operation("submit \(endpoint.actName)") { visit in
             let fields = try FormFields(visit.context.request.form, repeating: ConsoleForm.repeated(in: endpoint))
+            let place = ConsolePlaces.answers.first { $0.path == endpoint.consolePath }
             do {
-                let answer = try await visit.run(endpoint, body: ConsoleForm.body(of: endpoint, from: fields))
+                let body = try place?.body?(visit, fields) ?? ConsoleForm.body(of: endpoint, from: fields)
+                let answer = try await visit.run(endpoint, body: body)
                 if answer.headers[.contentDisposition] != nil { return answer }
                 let json = try await visit.answer(answer)
-                let path = endpoint.consolePath
-                if !endpoint.isAct || json["dryRun"].bool == true,
-                    let place = ConsolePlaces.answers.first(where: { $0.path == path })
-                {
+                if let place, !endpoint.isAct || json["dryRun"].bool == true {
                     return try await visit.response(place.build(visit, json, fields))
                 }
                 return try done(endpoint, json, in: visit)
@@ -142,7 +141,8 @@ extension ConsolePlaces {
         if path == "/invitations" || path.hasSuffix("/notes") { parts.removeLast() }
         while true {
             let above = parts.isEmpty ? "" : "/" + parts.joined(separator: "/")
-            if let place = all.first(where: { $0.path == above }), !(above.isEmpty && !parts.isEmpty) { return place }
+            let found = all.first { $0.path == above && !$0.isOfForm }
+            if let found, !(above.isEmpty && !parts.isEmpty) { return found }
             guard !parts.isEmpty else { return overview }
             parts.removeLast()
         }

@@ -9,10 +9,12 @@ struct ConsolePlace: Sendable {
     let path: String
     /// The paths of acts whose forms stand on this page, so that a refused one is shown here again.
     let forms: [String]
+    /// Whether the page shows a form alone, so that no act leads to it.
+    let isOfForm: Bool
     let build: Build
 
-    init(_ path: String, forms: [String] = [], build: @escaping Build) {
-        (self.path, self.forms, self.build) = (path, forms, build)
+    init(_ path: String, forms: [String] = [], isOfForm: Bool = false, build: @escaping Build) {
+        (self.path, self.forms, self.isOfForm, self.build) = (path, forms, isOfForm, build)
     }
 }
 
@@ -20,11 +22,17 @@ struct ConsolePlace: Sendable {
 struct ConsoleAnswer: Sendable {
     typealias Build = @Sendable (ConsoleVisit, _ answer: JSONValue, _ fields: FormFields) async throws -> ConsolePage
 
+    typealias Body = @Sendable (ConsoleVisit, FormFields) throws -> JSONValue
+
     /// The path of the question.
     let path: String
+    /// Makes the question's body from a form that has other fields than the body; `nil` for the fields of the body.
+    let body: Body?
     let build: Build
 
-    init(_ path: String, build: @escaping Build) { (self.path, self.build) = (path, build) }
+    init(_ path: String, body: Body? = nil, build: @escaping Build) {
+        (self.path, self.body, self.build) = (path, body, build)
+    }
 }
 
 /// The pages of the console, by subject.
