@@ -155,7 +155,7 @@ extension SettingField {
 
 extension String {
     /// A key in PEM with its lines (RFC 7468, 2), which browsers take out of what is pasted into a password field.
-    fileprivate var withLinesOfPEM: String {
+    var withLinesOfPEM: String {
         guard let key = wholeMatch(of: /\s*(-----BEGIN [A-Z ]+-----)([^-]+)(-----END [A-Z ]+-----)\s*/) else {
             return self
         }
