@@ -8,9 +8,10 @@ struct PastedKeyTests {
 
     @Test(arguments: ["", "\n", "\r\n"])
     func `a key gets its lines back`(separator: String) {
-        let pasted = ["-----BEGIN PRIVATE KEY-----", Self.body, "-----END PRIVATE KEY-----"].joined(separator: separator)
+        let (begin, end) = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----")
+        let pasted = [begin, Self.body, end].joined(separator: separator)
         let lines = pasted.withLinesOfPEM.split(separator: "\n").map(String.init)
-        #expect(lines.first == "-----BEGIN PRIVATE KEY-----" && lines.last == "-----END PRIVATE KEY-----")
+        #expect(lines.first == begin && lines.last == end)
         #expect(lines.dropFirst().dropLast().joined() == Self.body && lines.allSatisfy { $0.utf8.count <= 64 })
     }
 
