@@ -78,6 +78,7 @@ extension APIError {
         var details: [String: JSONValue]?
         switch error {
         case .forbidden(let scope): details = ["scope": .string(scope.rawValue)]
+        case .confirmationRequired(let phrase): details = ["confirm": .string(phrase)]
         case .invalidProviderSettings(let problems):
             let list = problems.map { JSONValue.object(["path": .string($0.path), "sentence": .string($0.sentence)]) }
             details = ["problems": .array(list)]

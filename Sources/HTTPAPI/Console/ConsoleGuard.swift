@@ -85,7 +85,8 @@ struct ConsoleGuard: Sendable {
         guard context.request.request.method == .post else {
             return try signIn.begin(returningTo: path, prover: session.uid, from: context)
         }
-        let form: JSONValue = ["path": .string(path), "form": .string(try context.request.form)]
+        let sentTo = context.request.request.uri.path
+        let form: JSONValue = ["path": .string(sentTo), "form": .string(try context.request.form)]
         try await console.sessions.keep(form, in: session, home: home)
         return try signIn.begin(
             returningTo: path.addingQuery(["resume": "1"]), prover: session.uid, from: context)

@@ -50,10 +50,10 @@ struct ConsoleOperations: Sendable {
     func submit(_ endpoint: Endpoint) -> Operation<Void, Response> {
         operation("submit \(endpoint.actName)") { visit in
             let fields = try FormFields(visit.context.request.form, repeating: ConsoleForm.repeated(in: endpoint))
+            let place = ConsolePlaces.answers.first { $0.path == endpoint.consolePath }
             do {
-                let path = endpoint.consolePath
                 let bodies =
-                    try ConsolePlaces.readings[path]?(endpoint, fields)
+                    try ConsolePlaces.readings[endpoint.consolePath]?(visit, endpoint, fields)
                     ?? [ConsoleForm.body(of: endpoint, from: fields)]
                 var json = JSONValue.null
                 for body in bodies {
@@ -63,9 +63,7 @@ struct ConsoleOperations: Sendable {
                     json = try await visit.answer(answer)
                     if json["items"].array?.isEmpty == false { break }
                 }
-                if let place = ConsolePlaces.answers.first(where: { $0.path == path }),
-                    place.isOfAct || !endpoint.isAct || json["dryRun"].bool == true
-                {
+                if let place, place.isOfAct || !endpoint.isAct || json["dryRun"].bool == true {
                     return try await visit.response(place.build(visit, json, fields))
                 }
                 return try done(endpoint, json, in: visit)
@@ -151,7 +149,8 @@ extension ConsolePlaces {
         if path.hasSuffix("/notes") { parts.removeLast() }
         while true {
             let above = parts.isEmpty ? "" : "/" + parts.joined(separator: "/")
-            if let place = all.first(where: { $0.path == above }), !(above.isEmpty && !parts.isEmpty) { return place }
+            let found = all.first { $0.path == above && !$0.isOfForm }
+            if let found, !(above.isEmpty && !parts.isEmpty) { return found }
             guard !parts.isEmpty else { return overview }
             parts.removeLast()
         }

@@ -9,8 +9,8 @@ extension ConsolePlaces {
     ]
     static let accountAnswers: [ConsoleAnswer] = [AccountQuery.answer, revealed, mergeForecastAnswer]
     static let accountReadings: [String: ConsoleReading] = [
-        AccountQuery.path: AccountQuery.bodies,
-        "/accounts/{uid}/access": { endpoint, fields in
+        AccountQuery.path: { _, endpoint, fields in try AccountQuery.bodies(of: endpoint, from: fields) },
+        "/accounts/{uid}/access": { _, endpoint, fields in
             var body = try ConsoleForm.body(of: endpoint, from: fields)
             // The form shows the present roles, so that an emptied field takes them all away.
             if case .object(var members) = body, members["roles"] == nil, !fields.all("roles").isEmpty {

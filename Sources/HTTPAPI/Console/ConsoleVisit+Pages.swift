@@ -55,14 +55,14 @@ extension ConsoleVisit {
     /// The form of an act, for the template `form`; `null` if the person may not act so.
     func form(
         _ route: String, preset: [String: String] = [:], hidden: Set<String> = [], omitted: Set<String> = [],
-        phrase: String? = nil
+        phrase: String? = nil, objects: Set<String> = [], choices: [String: [String]] = [:]
     ) -> JSONValue {
         guard let endpoint = console.act(at: route) else { return .null }
         if case .administrator(let needed?) = endpoint.guards.access, !may(needed) { return .null }
         let path = path(of: route)
         return ConsoleForm(
             endpoint: endpoint, path: path, preset: preset, hidden: hidden, omitted: omitted,
-            phrase: phrase ?? self.phrase(of: endpoint)
+            phrase: phrase ?? self.phrase(of: endpoint), objects: objects, choices: choices
         ).json(csrf: formToken(for: path), attempt: attempt)
     }
 
