@@ -124,7 +124,7 @@ struct ConsoleOperations: Sendable {
         }
     }
 
-    private func operation(
+    func operation(
         _ name: String, _ run: @escaping @Sendable (ConsoleVisit) async throws -> Response
     ) -> Operation<Void, Response> {
         Operation("console.\(name)", limits: .administration) { context, _ in

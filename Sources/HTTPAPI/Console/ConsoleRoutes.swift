@@ -17,6 +17,7 @@ struct ConsoleRoutes {
         return [
             page("/console", .get, operations.start), page("/console/callback", .get, operations.callback),
             page("/console/sign-out", .post, operations.signOut),
+            page(Self.base + ConsolePlaces.trialPath, .post, operations.beginTrial),
             asset(.style), asset(.script),
         ]
             + places.map { page(Self.base + $0.path, .get, operations.show($0)) }
