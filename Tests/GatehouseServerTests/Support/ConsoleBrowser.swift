@@ -59,8 +59,8 @@ final class ConsoleBrowser: Sendable {
 
         /// Sends a form of the page as it is, but for these fields, and returns the answer as it is.
         func submit(_ name: String, _ fields: [String: String] = [:], headers: HTTPHeaders = [:]) async throws -> View {
-            let form = try #require(form(name), "no form \(name) among \(forms.map(\.action)): \(status) \(text)")
-            return try await browser.post(form.action ?? path, form.filled(fields), headers: headers)
+            let sent = try #require(form(name), "no form \(name) among \(forms.map(\.action)): \(status) \(text)")
+            return try await browser.post(sent.action ?? path, sent.filled(fields), headers: headers)
         }
 
         private func element(_ pattern: some RegexComponent<(Substring, Substring)>) -> String? {
@@ -240,11 +240,11 @@ extension ConsoleBrowser {
 
 extension TestServer {
     /// Runs the body against a server with a console, whose administrators are accounts of `demo`.
-    static func withConsole(
+    static func withConsole<Result: Sendable>(
         database: String? = nil, server: String = "development: true", admin: String = "", application: String = "",
         providers: String = "scripted: {}\nphone: { enabled: true }", others: String = "", rateLimits: String = "off",
-        _ body: @Sendable @escaping (TestServer) async throws -> Void
-    ) async throws {
+        _ body: @Sendable @escaping (TestServer) async throws -> Result
+    ) async throws -> Result {
         try await with(
             database: database, server: server,
             application: application.contains("openid:") ? application : "openid: {}\n" + application,

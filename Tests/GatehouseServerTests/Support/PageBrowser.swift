@@ -66,7 +66,9 @@ struct PageBrowser: Sendable {
     var headers: HTTPHeaders = [:]
 
     /// Has connections of its own if `http` is given.
-    init(_ server: TestServer, by http: HTTPClient? = nil) { api = APIClient(server, by: http) }
+    init(_ server: TestServer, by http: HTTPClient? = nil) { self.init(APIClient(server, by: http)) }
+
+    init(_ api: APIClient) { self.api = api }
 
     /// The value of the cookie of the browser's sessions.
     var sessions: String? { cookies["gatehouse-sso-demo"] }
