@@ -15,7 +15,8 @@ extension Endpoint {
         guard let settings = scope.site.administration, scope.listener.servesAdministration(settings) else {
             return false
         }
-        return settings.admits(scope.statedAddress) && (settings.console != nil || !takes.isOfConsole)
+        guard settings.admits(scope.statedAddress) else { return false }
+        return !takes.isOfConsole || settings.console != nil && scope.pathPrefix.isEmpty
     }
 }
 

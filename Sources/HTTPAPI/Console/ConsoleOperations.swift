@@ -24,7 +24,7 @@ struct ConsoleOperations: Sendable {
             let settings = visit.settings
             visit.said = console.sessions.value(
                 ofCookie: ConsoleCookie.said.value(in: visit.context.request, settings: settings), purpose: "said",
-                home: visit.home)
+                in: visit.session, home: visit.home)
             var response = try await visit.response(place.build(visit))
             if visit.said != nil { response.headers.append(ConsoleCookie.said.drop(settings: settings)) }
             return response
@@ -37,8 +37,8 @@ struct ConsoleOperations: Sendable {
             let kept = try await console.sessions.takeKept(in: visit.session, home: visit.home),
             let path = kept["path"].string, let form = kept["form"].string
         else { return nil }
-        let names = console.endpoints.reduce(into: Set<String>()) { $0.formUnion(ConsoleForm.repeated(in: $1)) }
-        return ConsoleAttempt(path: path, fields: try FormFields(form, repeating: names), problem: nil)
+        return ConsoleAttempt(
+            path: path, fields: try FormFields(form, repeating: console.repeatedFields), problem: nil)
     }
 
     // MARK: - Forms
@@ -72,7 +72,9 @@ struct ConsoleOperations: Sendable {
                 return try await entrance.askForProof(
                     visit.session, returningTo: visit.path(of: page.path), visit.context)
             } catch {
-                guard let problem = APIError(any: error), problem.code != .internal else { throw error }
+                guard visit.may(call: endpoint), let problem = APIError(any: error), problem.code != .internal else {
+                    throw error
+                }
                 var visit = visit
                 visit.attempt = ConsoleAttempt(path: visit.path, fields: fields, problem: problem)
                 return try await visit.response(ConsolePlaces.page(ofForm: endpoint.consolePath).build(visit), problem)
@@ -88,7 +90,8 @@ struct ConsoleOperations: Sendable {
         }
         let target = ConsolePlaces.page(showing: endpoint.consolePath)
         var response = Response.seeOther(visit.path(of: target.path))
-        let value = try console.sessions.cookie(of: .object(said), purpose: "said", home: visit.home)
+        let value = try console.sessions.cookie(
+            of: .object(said), purpose: "said", in: visit.session, home: visit.home)
         response.headers.append(ConsoleCookie.said.set(value, for: 60, settings: visit.settings))
         return response
     }
@@ -101,9 +104,18 @@ struct ConsoleOperations: Sendable {
             switch try await entrance.person(context) {
             case .refused(let response): return response
             case .signedIn(let session):
-                let names = session.applications(of: context.scope.site).map(\.name)
-                return names.first.map { .seeOther("/console/\($0)") } ?? .notice("no-role", status: .forbidden)
+                guard let first = session.applications(of: context.scope.site).first else {
+                    return await entrance.refuse(session, context)
+                }
+                return .seeOther("/console/\(first.name)")
             }
+        }
+    }
+
+    /// Lets a person sign in by another method or as somebody else, which a live session of their browser would prevent.
+    var signInAgain: Operation<Void, Response> {
+        Operation("console.signInAgain", limits: .administration) { context, _ in
+            try signIn.begin(returningTo: "/console", prompting: true, from: context)
         }
     }
 
@@ -114,10 +126,10 @@ struct ConsoleOperations: Sendable {
     var signOut: Operation<Void, Response> {
         Operation("console.signOut", limits: .administration) { context, _ in
             let (settings, issuer) = try context.console
-            guard case .signedIn(let session) = try await entrance.person(context) else {
-                return .notice("signed-out", status: .ok)
+            if let session = try await entrance.session(of: context) {
+                if let refused = try await entrance.refuseForeignForm(in: session, context) { return refused }
+                try await console.sessions.end(session, home: issuer.application)
             }
-            try await console.sessions.end(session, home: issuer.application)
             var response = Response.notice("signed-out", status: .ok)
             response.headers.append(ConsoleCookie.session.drop(settings: settings))
             return response
@@ -160,7 +172,7 @@ extension ConsolePlaces {
     static func actPage(_ path: String) -> ConsolePlace {
         ConsolePlace(path) { visit in
             guard let endpoint = visit.console.act(at: path) else { throw APIError.nothingHere }
-            if case .administrator(let needed?) = endpoint.guards.access { try visit.administrator.require(needed) }
+            try await visit.require(endpoint)
             return try await visit.actPage(of: endpoint)
         }
     }

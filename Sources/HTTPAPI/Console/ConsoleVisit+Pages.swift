@@ -57,8 +57,7 @@ extension ConsoleVisit {
         _ route: String, preset: [String: String] = [:], hidden: Set<String> = [], omitted: Set<String> = [],
         phrase: String? = nil, objects: Set<String> = [], choices: [String: [String]] = [:]
     ) -> JSONValue {
-        guard let endpoint = console.act(at: route) else { return .null }
-        if case .administrator(let needed?) = endpoint.guards.access, !may(needed) { return .null }
+        guard let endpoint = console.act(at: route), may(call: endpoint) else { return .null }
         let path = path(of: route)
         return ConsoleForm(
             endpoint: endpoint, path: path, preset: preset, hidden: hidden, omitted: omitted,
@@ -78,8 +77,7 @@ extension ConsoleVisit {
 
     /// A link to the page of an act's form; `null` if the person may not act so.
     func link(_ route: String) -> JSONValue {
-        guard let endpoint = console.act(at: route) else { return .null }
-        if case .administrator(let needed?) = endpoint.guards.access, !may(needed) { return .null }
+        guard let endpoint = console.act(at: route), may(call: endpoint) else { return .null }
         let name = "act.\(endpoint.actName)"
         return [
             "href": .string(path(of: route)),
