@@ -105,9 +105,4 @@ extension ConsoleVisit {
         shown["owner"] = address["owner"].isNull ? false : accountLink(address["owner"])
         return .object(shown)
     }
-
-    /// A link to an account by its uid.
-    fileprivate func accountLink(_ uid: JSONValue) -> JSONValue {
-        ["text": uid, "href": .string("\(base)/accounts/\(uid.string ?? "")")]
-    }
 }

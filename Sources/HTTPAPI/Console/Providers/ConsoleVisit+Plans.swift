@@ -71,7 +71,7 @@ extension ConsoleVisit {
     /// A uid, as a link for those who may look at accounts.
     func accountLink(_ uid: JSONValue) -> JSONValue {
         let href = uid.string.flatMap { may(.readAccounts) ? "\(base)/accounts/\($0)" : nil }
-        return ["uid": uid, "href": href.map { .string($0) } ?? false]
+        return ["uid": uid, "text": uid, "href": href.map { .string($0) } ?? false]
     }
 }
 
