@@ -50,10 +50,16 @@ struct ConsoleList: Sendable {
     var forms: [String] = []
 
     var place: ConsolePlace {
-        ConsolePlace(path, forms: forms) { visit in
-            ConsolePage(
-                "list", title: ConsoleTemplates.text("list.\(name).title") ?? name, try await values(for: visit))
-        }
+        ConsolePlace(path, forms: forms) { try await page(for: $0) }
+    }
+
+    /// The page with the list, in a template that may show `more`.
+    func page(
+        for visit: ConsoleVisit, in template: String = "list", with more: [String: JSONValue] = [:]
+    ) async throws -> ConsolePage {
+        ConsolePage(
+            template, title: ConsoleTemplates.text("list.\(name).title") ?? name,
+            try await values(for: visit).merging(more) { $1 })
     }
 
     /// What the template `list` shows.
@@ -62,7 +68,8 @@ struct ConsoleList: Sendable {
         let filters = (visit.console.endpoint(.get, path)?.takes.parameters ?? []).filter {
             !["limit", "after"].contains($0.name)
         }
-        let asked = (filters.map(\.name) + ["after"]).map { ($0, query[$0]) }
+        let asked =
+            filters.map { ($0.name, $0.isTime ? query[$0.name]?.inUTC : query[$0.name]) } + [("after", query["after"])]
         let answer = try await visit.answer(to: path, asking: asked)
         let next = answer["next"].string.map { next in
             let kept = asked.filter { $0.0 != "after" } + [("after", next)]
@@ -124,17 +131,27 @@ struct ConsoleList: Sendable {
             "name": .string(parameter.name), "id": .string("\(name)-\(parameter.name)"),
             "label": .string(ConsoleTemplates.text("field.\(parameter.name)") ?? parameter.name),
             "help": .string(ConsoleTemplates.text("help.\(parameter.name)") ?? parameter.help),
-            "value": ["whole": .string(value ?? "")], "isSelect": .bool(!choices.isEmpty),
+            "value": .string(parameter.isTime ? String((value ?? "").prefix(16)) : value ?? ""),
+            "isSelect": .bool(!choices.isEmpty), "isTime": .bool(parameter.isTime),
             "options": .array(
                 choices.map {
                     [
                         "value": .string($0), "isChosen": .bool($0 == value),
-                        "label": .string(
-                            ConsoleTemplates.text("option.\(parameter.name).\($0)")
-                                ?? ConsoleTemplates.text("option.\($0)") ?? $0),
+                        "label": .string(ConsoleTemplates.words(for: $0, of: parameter.name)),
                     ]
                 }),
         ]
+    }
+}
+
+extension OperationDescription.Parameter {
+    fileprivate var isTime: Bool { schema.format == "date-time" }
+}
+
+extension ConsoleTemplates {
+    /// The words for a choice of a field, or for a member of an answer with such a value.
+    static func words(for choice: String, of field: String) -> String {
+        text("option.\(field).\(choice)") ?? text("option.\(choice)") ?? choice
     }
 }
 

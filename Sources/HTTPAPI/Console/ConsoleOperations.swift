@@ -88,7 +88,9 @@ struct ConsoleOperations: Sendable {
         for name in ["secret", "link", "receipt", "ended", "kid"] where !answer[name].isNull {
             said[name] = answer[name]
         }
-        let target = ConsolePlaces.page(showing: endpoint.consolePath)
+        // The account may be gone by the time that its page is asked for.
+        let isErasure = endpoint.actName == "accounts.erase"
+        let target = ConsolePlaces.page(showing: isErasure ? "/erasures" : endpoint.consolePath)
         var response = Response.seeOther(visit.path(of: target.path))
         let value = try console.sessions.cookie(
             of: .object(said), purpose: "said", in: visit.session, home: visit.home)

@@ -9,7 +9,7 @@ extension ConsolePlaces {
     /// An account: its state in words, everything that it has, and the acts that are possible.
     static let account = ConsolePlace(accountPath, forms: [accountPath, accountPath + "/notes"]) { visit in
         let found = try await visit.answer(to: accountPath)
-        var values = visit.shown(found)
+        var values = try visit.shown(found)
         values["actGroups"] = .array(visit.actGroups(on: found))
         values["reveal"] = visit.link(accountPath + "/reveal")
         values["access"] = visit.link(accountPath + "/access")

@@ -24,8 +24,7 @@ extension ConsolePlaces {
     /// The search, and all accounts; the address of the search has the same page, to begin again there.
     private static func accountList(_ path: String, forms: [String] = []) -> ConsolePlace {
         ConsolePlace(path, forms: forms) { visit in
-            let values = try await allAccounts.values(for: visit).merging(AccountQuery.forms(in: visit)) { $1 }
-            return ConsolePage("accounts", title: "Accounts", values)
+            try await allAccounts.page(for: visit, in: "accounts", with: AccountQuery.forms(in: visit))
         }
     }
 

@@ -29,7 +29,7 @@ enum AccountQuery {
 
     /// Whether a field of the API was sent for which the visible field does not stand.
     private static func isByOther(_ fields: FormFields) -> Bool {
-        ["emailPrefix", "phonePrefix", "providerUid", "provider"].contains { fields[$0] != nil }
+        otherFields.contains { fields[$0] != nil }
     }
 
     /// What was looked for: `email`, `phone`, `name`, `id` or `other`.
@@ -49,6 +49,8 @@ enum AccountQuery {
     private static let fieldsOfQuery = [
         "email", "phone", "namePrefix", "uid", "identity", "session", "receipt", "merge",
     ]
+    /// Those that have a form of their own.
+    private static let otherFields: Set = ["emailPrefix", "phonePrefix", "providerUid", "provider"]
 }
 
 extension AccountQuery {
@@ -70,7 +72,8 @@ extension AccountQuery {
             "isByOther": .bool(isByOther),
         ]
         let prefixes: Set = visit.may(.revealAccounts) ? [] : ["emailPrefix", "phonePrefix"]
-        values["otherSearch"] = visit.form(Self.path, omitted: prefixes.union(fieldsOfQuery))
+        let kept = fields?.values.filter { otherFields.contains($0.key) } ?? [:]
+        values["otherSearch"] = visit.form(Self.path, preset: kept, omitted: prefixes.union(fieldsOfQuery))
         return values
     }
 

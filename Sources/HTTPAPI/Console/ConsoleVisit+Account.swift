@@ -5,9 +5,10 @@ internal import ProviderKit
 
 extension ConsoleVisit {
     /// What the template `account` shows of the account itself.
-    func shown(_ account: JSONValue) -> [String: JSONValue] {
+    func shown(_ account: JSONValue) throws -> [String: JSONValue] {
         let status = account["status"].string ?? ""
         let uid = account["uid"].string ?? ""
+        let claims = try account["claims"].cut.asTypedJSON
         return [
             "account": account.closed,
             "state": [
@@ -20,8 +21,7 @@ extension ConsoleVisit {
                 ? ["asked": .string(self["uid"]), "uid": .string(uid), "href": .string("\(base)/accounts/\(uid)")]
                 : .null,
             "metadataNames": .array((account["metadata"].object ?? [:]).keys.sorted().map { .string($0) }),
-            "claims": account["claims"].object?.isEmpty == false
-                ? ["whole": .string((try? account["claims"].cut.asTypedJSON) ?? "")] : .null,
+            "claims": account["claims"].object?.isEmpty == false ? ["whole": .string(claims)] : .null,
             "locks": .array(
                 (account["locks"].array ?? []).map { lock in
                     ["what": .words("lock", lock["kind"]), "name": lock["name"], "until": lock["until"]]
