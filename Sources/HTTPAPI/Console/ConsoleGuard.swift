@@ -110,7 +110,7 @@ struct ConsoleGuard: Sendable {
 
 extension Request {
     /// Whether the browser says that a page of the console has sent the request.
-    fileprivate func isOfOwnPage(at url: String) -> Bool {
+    func isOfOwnPage(at url: String) -> Bool {
         if let site = headers[.secFetchSite] { return site.hasSameBytes(as: "same-origin") }
         let origin = url.split(separator: "/", maxSplits: 3).prefix(2).joined(separator: "//")
         return headers[.origin]?.hasSameBytes(as: origin) == true

@@ -76,14 +76,14 @@ struct ConsoleOperations: Sendable {
 
     /// Leads to the page that shows the effect of an act, and says there what was done.
     private func done(_ endpoint: Endpoint, _ answer: JSONValue, in visit: ConsoleVisit) throws -> Response {
-        var said: [String: JSONValue] = ["act": .string(endpoint.actName)]
+        var said: [String: JSONValue] = [:]
         for name in ["secret", "link", "receipt", "ended", "kid"] where !answer[name].isNull {
             said[name] = answer[name]
         }
         let target = ConsolePlaces.page(showing: endpoint.consolePath)
         var response = Response.seeOther(visit.path(of: target.path))
-        let value = try console.sessions.cookie(of: .object(said), purpose: "said", home: visit.home)
-        response.headers.append(ConsoleCookie.said.set(value, for: 60, settings: visit.settings))
+        response.headers.append(
+            try console.saying(endpoint.actName, said, settings: visit.settings, home: visit.home))
         return response
     }
 

@@ -36,7 +36,7 @@ enum ConsolePlaces {
         let scope: AdminScope?
     }
 
-    static let all: [ConsolePlace] = [overview] + accounts + providers + operations
+    static let all: [ConsolePlace] = [overview] + accounts + providers + operations + [you]
     static let answers: [ConsoleAnswer] = accountAnswers + providerAnswers + operationAnswers
 
     /// The sections of the navigation, in its order.

@@ -38,13 +38,7 @@ extension ConsoleVisit {
         } else if let attempt, attempt.problem == nil {
             frame["said"] = ["text": .string(ConsoleTemplates.text("said.resumed") ?? "")]
         }
-        frame["refusal"] = attempt?.problem.map { problem in
-            [
-                "code": .string(problem.code.rawValue),
-                "text": .string(ConsoleTemplates.text("problem.\(problem.code.rawValue)") ?? problem.message),
-                "message": .string(problem.message),
-            ]
-        }
+        frame["refusal"] = attempt?.problem?.shown
         return frame
     }
 
@@ -101,5 +95,15 @@ extension ConsoleVisit {
     private func target(of endpoint: Endpoint) async throws -> JSONValue {
         guard endpoint.path.contains("/accounts/{uid}/") else { return .null }
         return try await read("/accounts/{uid}")
+    }
+}
+
+extension APIError {
+    /// What the layout shows of a refusal.
+    var shown: JSONValue {
+        [
+            "code": .string(code.rawValue),
+            "text": .string(ConsoleTemplates.text("problem.\(code.rawValue)") ?? message), "message": .string(message),
+        ]
     }
 }
