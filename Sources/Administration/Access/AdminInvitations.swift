@@ -54,7 +54,7 @@ package struct AdminInvitations: Sendable {
         guard let token = opaque.parse(token) else { return .gone }
         let grants = AdminGrants(store: store, home: home)
         return try await store.retryingTransaction(within: .administration) { store in
-            try await grants.lockLive(uid, in: store)
+            // One-time secrets are locked before accounts (docs/architecture.md).
             guard let invitation = try await store.useAdminInvitation(token.hash, by: uid, home: home.id) else {
                 let isThere = try await store.adminInvitation(token.hash, home: home.id) != nil
                 return isThere ? .addressedToAnother : .gone
@@ -65,6 +65,7 @@ package struct AdminInvitations: Sendable {
                 }
                 return known
             }
+            try await grants.lockLive(uid, in: store)
             try await grants.grant(invitation.role, to: uid, on: application, by: act, in: store)
             return .granted
         }

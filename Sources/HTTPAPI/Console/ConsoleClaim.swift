@@ -28,14 +28,12 @@ struct ConsoleClaim: Sendable {
             guard let token = try keptToken(in: context) else { return Self.gone }
             // Another account than the one that the browser is signed in to.
             if query["account"] != nil {
-                return try signIn.begin(returningTo: Self.path, choosing: true, from: context)
+                return try signIn.begin(returningTo: Self.path, prompting: true, from: context)
             }
             switch try await entrance.person(context) {
             case .refused(let response): return response
             case .signedIn(let session):
-                guard try session.proofAge <= context.console.settings.rules.stepUp else {
-                    return try await entrance.askForProof(session, returningTo: Self.path, context)
-                }
+                guard try isFresh(session, context) else { return try prove(session, context) }
                 return try await showOffer(of: token, to: session, context)
             }
         }
@@ -69,8 +67,14 @@ struct ConsoleClaim: Sendable {
             return .notice("csrf", status: .forbidden)
         }
         guard try await invitations(context).look(at: token) != nil else { return Self.gone }
-        // The page decides whether the browser has a session or must sign in first.
-        var response = Response.seeOther(Self.path)
+        let cookie = ConsoleCookie.session.value(in: context.request, settings: settings)
+        let session = try await console.sessions.session(cookie, rules: settings.rules, home: issuer.application)
+        var response =
+            if let session {
+                try isFresh(session, context) ? .seeOther(Self.path) : try prove(session, context)
+            } else {
+                try signIn.begin(returningTo: Self.path, from: context)
+            }
         let value = try console.sessions.cookie(
             of: ["token": .string(token)], purpose: "claim", home: issuer.application)
         response.headers.append(ConsoleCookie.claim.set(value, for: Self.cookieTime, settings: settings))
@@ -84,6 +88,16 @@ struct ConsoleClaim: Sendable {
     }
 
     // MARK: - After it
+
+    /// Whether the person has proven who they are as lately as for other acts that matter most.
+    private func isFresh(_ session: ConsoleSession, _ context: OperationContext) throws -> Bool {
+        try !session.isIdle && session.proofAge <= context.console.settings.rules.stepUp
+    }
+
+    /// Has the person prove again who they are; nothing was typed that would have to wait for that.
+    private func prove(_ session: ConsoleSession, _ context: OperationContext) throws -> Response {
+        try signIn.begin(returningTo: Self.path, prover: session.uid, from: context)
+    }
 
     private func showOffer(
         of token: String, to session: ConsoleSession, problem: APIError? = nil, _ context: OperationContext
@@ -106,9 +120,7 @@ struct ConsoleClaim: Sendable {
     private func use(_ token: String, by session: ConsoleSession, _ context: OperationContext) async throws -> Response
     {
         let (settings, issuer) = try context.console
-        guard session.proofAge <= settings.rules.stepUp else {
-            return try signIn.begin(returningTo: Self.path, prover: session.uid, from: context)
-        }
+        guard try isFresh(session, context) else { return try prove(session, context) }
         let invitations = try invitations(context)
         let actor = AdministrativeAct.Actor.account(pseudonym: session.pseudonym)
         do {

@@ -16,10 +16,10 @@ struct ConsoleSignIn: Sendable {
 
     /// Sends the browser to sign in, from where it comes back to a path of the console.
     ///
-    /// `prover` is the account that must prove again who it is; `nil` for a sign-in, at which the person may be asked to
-    /// choose an account (`choosing`) even if the browser is signed in to one.
+    /// `prover` is the account that must prove again who it is; `nil` for a sign-in. With `prompting`, a live session of
+    /// the browser does not suffice.
     func begin(
-        returningTo path: String, prover: UUID? = nil, choosing: Bool = false, from context: OperationContext
+        returningTo path: String, prover: UUID? = nil, prompting: Bool = false, from context: OperationContext
     ) throws -> Response {
         let (settings, issuer) = try context.console
         let verifier = Digest.base64URL(SystemRandom.bytes(32))
@@ -31,7 +31,7 @@ struct ConsoleSignIn: Sendable {
         let url = issuer.url(of: .authorization).addingQuery([
             "client_id": OAuthClient.consoleID, "redirect_uri": settings.callback, "response_type": "code",
             "scope": "openid", "state": state, "code_challenge": CodeChallenge.s256(of: verifier),
-            "code_challenge_method": "S256", "prompt": prover != nil ? "login" : choosing ? "select_account" : nil,
+            "code_challenge_method": "S256", "prompt": prompting || prover != nil ? "login" : nil,
         ])
         var response = Response.seeOther(url)
         let value = try console.sessions.cookie(of: .object(flow), purpose: "flow", home: issuer.application)

@@ -99,11 +99,12 @@ extension ConsoleVisit {
 }
 
 extension APIError {
-    /// What the layout shows of a refusal.
+    /// What the layout shows of a refusal: the sentence about its code, if there is one, and the message.
     var shown: JSONValue {
-        [
-            "code": .string(code.rawValue),
-            "text": .string(ConsoleTemplates.text("problem.\(code.rawValue)") ?? message), "message": .string(message),
+        let sentence = ConsoleTemplates.text("problem.\(code.rawValue)")
+        return [
+            "code": .string(code.rawValue), "text": .string(sentence ?? message),
+            "message": sentence == nil ? .null : .string(message),
         ]
     }
 }
