@@ -5,8 +5,8 @@ internal import ProviderKit
 package typealias AdministrationStore = AccountsStore & AccountActStore & ServiceKeyStore & AdminGrantStore
     & BoundedTransactions & ExplanationStore & AdminNoteStore & AccountReadingStore & AccountSearchStore
     & StatisticsStore & ProviderPlanStore & ProviderSwitchStore & ProviderModeStore
-    & ConsoleSessionStore & ErasureListStore & DeliveryListStore & MessageListStore & AuditListStore
-    & SigningKeyListStore & LockStore
+    & AdminInvitationStore & ConsoleSessionStore & ErasureListStore & DeliveryListStore & MessageListStore
+    & AuditListStore & SigningKeyListStore & LockStore
 
 /// Runs reads and acts of administrators under a time limit of their own.
 package protocol BoundedTransactions: Sendable {
@@ -65,6 +65,7 @@ package final class AdministrationUseCases: Sendable {
     package let trials: ProviderTrials
     package let cursors: PageCursors
     private let store: any AdministrationStore
+    private let opaque: any OpaqueTokens
 
     /// `switches` lets this server follow a switch, `ports` are the other parts of the server that administrators look at
     /// or change, and `services` asks the services behind providers.
@@ -104,9 +105,14 @@ package final class AdministrationUseCases: Sendable {
             switches: switches,
             health: ProviderHealth(
                 store: store, statistics: accounts.statistics, findings: accounts.findings, states: services))
-        self.store = store
+        (self.store, self.opaque) = (store, opaque)
     }
 
     /// The grants of administrators, who are accounts of the application `home`.
     package func grants(home: Application) -> AdminGrants { AdminGrants(store: store, home: home) }
+
+    /// The links with which accounts of the application `home` become administrators.
+    package func adminInvitations(home: Application) -> AdminInvitations {
+        AdminInvitations(store: store, opaque: opaque, home: home)
+    }
 }

@@ -19,6 +19,7 @@ enum ServerError: Error, CustomStringConvertible {
     case noPassword(UUID)
     case refusedOption(String, reason: String)
     case noAdministration
+    case noConsole
     case refusedAct(AdministrationError)
     case unusableEvidence(String)
     case unusableLedger(path: String, reason: String)
@@ -50,6 +51,7 @@ enum ServerError: Error, CustomStringConvertible {
         case .noPassword(let uid): "account \(uid.uuidString.lowercased()) has no password"
         case .refusedOption(let name, let reason): "--\(name) \(reason)"
         case .noAdministration: "the configuration has no section `admin`, so there are no administrators"
+        case .noConsole: "`admin.console` is off, and the link would lead there"
         case .refusedAct(let error): error.description
         case .unusableLedger(let path, let reason): "the ledger of erasures \(path) can't be used: \(reason)"
         case .liveAccount(let uid):

@@ -20,6 +20,8 @@ package enum ProofKind: String, Sendable, CaseIterable {
     case invitation
     /// Lets the owner into the account, by an administrator's act.
     case recovery
+    /// Makes the account that uses it an administrator's.
+    case adminInvitation = "admin-invitation"
 }
 
 /// The facts that a one-time secret proves.

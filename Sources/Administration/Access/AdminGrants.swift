@@ -29,18 +29,35 @@ package struct AdminGrants: Sendable {
         _ role: AdminScope.Role, to uid: UUID, on application: Application?, by act: AdministrativeAct
     ) async throws {
         try await store.retryingTransaction(within: .administration) { store in
-            guard try await store.lockAccount(uid, application: home.id) == .live else {
-                throw AdministrationError.accountNotFound
-            }
-            let owners = try await store.lockOwners(home: home.id)
-            if application == nil, role != .owner, owners == [uid] { throw AdministrationError.lastOwner }
-            guard try await store.grant(role, to: uid, on: application, by: act, home: home.id) else { return }
-            for owner in owners.union([uid]).sorted(by: { $0.uuidString < $1.uuidString }) {
-                try await OwnerNotices(store: store, application: home.id)
-                    .send(
-                        .adminGranted, toOwnerOf: owner,
-                        provider: "\(role.rawValue) of \(application?.name ?? "all applications"), account \(uid.text)")
-            }
+            try await lockLive(uid, in: store)
+            try await grant(role, to: uid, on: application, by: act, in: store)
+        }
+    }
+
+    /// Locks an account, which must be live.
+    ///
+    /// - Throws: `AdministrationError.accountNotFound`.
+    func lockLive(_ uid: UUID, in store: any Store) async throws {
+        guard try await store.lockAccount(uid, application: home.id) == .live else {
+            throw AdministrationError.accountNotFound
+        }
+    }
+
+    /// Grants a role to a locked account.
+    ///
+    /// - Throws: `AdministrationError.lastOwner`.
+    func grant(
+        _ role: AdminScope.Role, to uid: UUID, on application: Application?, by act: AdministrativeAct,
+        in store: any Store
+    ) async throws {
+        let owners = try await store.lockOwners(home: home.id)
+        if application == nil, role != .owner, owners == [uid] { throw AdministrationError.lastOwner }
+        guard try await store.grant(role, to: uid, on: application, by: act, home: home.id) else { return }
+        for owner in owners.union([uid]).sorted(by: { $0.uuidString < $1.uuidString }) {
+            try await OwnerNotices(store: store, application: home.id)
+                .send(
+                    .adminGranted, toOwnerOf: owner,
+                    provider: "\(role.rawValue) of \(application?.name ?? "all applications"), account \(uid.text)")
         }
     }
 

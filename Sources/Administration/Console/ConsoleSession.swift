@@ -60,6 +60,27 @@ package struct ConsoleSession: Sendable {
     }
 }
 
+/// An identity of an administrator's account.
+package struct ConsoleIdentity: Sendable {
+    package let id: UUID
+    package let provider: String
+    /// The address or name that the provider gave, masked.
+    package let name: String?
+    package let createdAt: Date
+    package let lastUsedAt: Date?
+    /// Whether the person's roles count in sessions of this identity.
+    package let counts: Bool
+
+    package init(
+        id: UUID, provider: String, email: String?, phone: String?, displayName: String?, createdAt: Date,
+        lastUsedAt: Date?, counts: Bool
+    ) {
+        name = email.map(Mask.email) ?? phone.map(Mask.phone) ?? displayName.map(Mask.name)
+        (self.id, self.provider, self.createdAt, self.lastUsedAt) = (id, provider, createdAt, lastUsedAt)
+        self.counts = counts
+    }
+}
+
 /// What is wanted of sessions at the console.
 package struct ConsoleSessionRules: Sendable, Equatable {
     /// How long a session may stay unused, and how long it lasts at most.

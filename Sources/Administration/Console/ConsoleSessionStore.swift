@@ -29,6 +29,9 @@ package protocol ConsoleSessionStore: Sendable {
 
     func deleteConsoleSession(_ hash: [UInt8], home: Application.ID) async throws
 
+    /// The identities of an administrator's account, the oldest first.
+    func consoleIdentities(of uid: UUID, home: Application.ID) async throws -> [ConsoleIdentity]
+
     /// Lets the person's grants count in sessions of another identity of the account.
     /// - Returns: `false` if they did already.
     func admitIdentity(

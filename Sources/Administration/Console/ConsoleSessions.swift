@@ -54,6 +54,11 @@ package struct ConsoleSessions: Sendable {
         _ = try await store.endSession(session, of: uid, because: .logout, application: home.id)
     }
 
+    /// The identities of the person's account, and whether grants count in their sessions.
+    package func identities(in session: ConsoleSession, home: Application) async throws -> [ConsoleIdentity] {
+        try await store.consoleIdentities(of: session.uid, home: home.id)
+    }
+
     /// Lets the person's grants count in sessions of another identity, which they have just used or added.
     package func admit(_ identity: UUID, in session: ConsoleSession, home: Application) async throws -> Bool {
         let act = AdministrativeAct(by: .account(pseudonym: session.pseudonym))

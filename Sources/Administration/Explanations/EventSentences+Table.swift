@@ -164,6 +164,7 @@ extension EventSentences {
     ]
 
     static let administration: [String: Entry] = [
+        "admin.invited": Entry("A link was made with which a person becomes an administrator."),
         "admin.granted": Entry("The person was made an administrator, or got another role."),
         "admin.revoked": Entry("The person lost a role of administrators."),
         "admin.identity-admitted": Entry("The person's role counts for another way to sign in from now on."),

@@ -9,7 +9,7 @@ internal import Storage
 struct AdminCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "admin", abstract: "Grants and revokes the rights of administrators.",
-        subcommands: [Grant.self, Revoke.self, List.self, Key.self])
+        subcommands: [Invite.self, Grant.self, Revoke.self, List.self, Key.self])
 
     struct Options: ParsableArguments {
         @OptionGroup var options: ConfigurationOptions
@@ -19,16 +19,26 @@ struct AdminCommand: ParsableCommand {
             _ installed: InstalledProviders,
             _ body: (AdminGrants, [Accounts.Application]) async throws -> Void
         ) async throws {
-            try await options.withBackend(installed) { backend in
-                let applications = try await backend.applications(of: backend.configuration)
-                guard let admin = backend.configuration.admin,
-                    let home = applications.first(where: { $0.name == admin.application })
-                else { throw ServerError.noAdministration }
+            try await withHome(installed) { backend, home, applications in
                 do {
                     try await body(AdminGrants(store: backend.store, home: home), applications)
                 } catch let error as AdministrationError {
                     throw ServerError.refusedAct(error)
                 }
+            }
+        }
+
+        /// Runs the body with `admin.application` and all applications.
+        func withHome(
+            _ installed: InstalledProviders,
+            _ body: (Backend, _ home: Accounts.Application, [Accounts.Application]) async throws -> Void
+        ) async throws {
+            try await options.withBackend(installed) { backend in
+                let applications = try await backend.applications(of: backend.configuration)
+                guard let admin = backend.configuration.admin,
+                    let home = applications.first(where: { $0.name == admin.application })
+                else { throw ServerError.noAdministration }
+                try await body(backend, home, applications)
             }
         }
     }
@@ -40,9 +50,13 @@ struct AdminCommand: ParsableCommand {
         @Option(help: "The application that the role is for, or `all`.")
         var on: String
 
+        fileprivate func application(among all: [Accounts.Application]) throws -> Accounts.Application? {
+            try Self.application(on, among: all)
+        }
+
         /// - Returns: `nil` for all applications.
         /// - Throws: `ServerError.unknownApplication`.
-        fileprivate func application(among all: [Accounts.Application]) throws -> Accounts.Application? {
+        static func application(_ on: String, among all: [Accounts.Application]) throws -> Accounts.Application? {
             guard on != "all" else { return nil }
             guard let application = all.first(where: { $0.name == on }) else {
                 throw ServerError.unknownApplication(on)
@@ -64,9 +78,7 @@ struct AdminCommand: ParsableCommand {
         var role: String
 
         func run(installed: InstalledProviders) async throws {
-            guard let role = AdminScope.Role(rawValue: role) else {
-                throw ServerError.refusedOption("role", reason: "is none of owner, operator, support and auditor")
-            }
+            let role = try AdminScope.Role(option: role)
             try await options.run(installed) { grants, applications in
                 let application = try target.application(among: applications)
                 try await grants.grant(role, to: target.uid, on: application, by: .ofThisHost)
@@ -107,6 +119,16 @@ struct AdminCommand: ParsableCommand {
                 }
             }
         }
+    }
+}
+
+extension AdminScope.Role {
+    /// - Throws: `ServerError.refusedOption`.
+    init(option name: String) throws {
+        guard let role = Self(rawValue: name) else {
+            throw ServerError.refusedOption("role", reason: "is none of owner, operator, support and auditor")
+        }
+        self = role
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Accounts
+internal import HTTPAPI
 internal import OpenID
 internal import ProviderKit
 
@@ -16,7 +17,7 @@ extension SettingsReader {
         if names.contains("all") {
             report("`all` stands for all applications in grants; name this one differently", at: root.place)
         }
-        checkConsole(node, in: root)
+        checkConsole(node, in: root, isOf: names)
         if node["allow"]?.items.isEmpty != false, root["server"]?["admin"] == nil {
             warn("admits administrators from anywhere; set `allow`, or `server.admin`", at: node.place)
         }
@@ -25,9 +26,14 @@ extension SettingsReader {
         }
     }
 
-    /// Reports a console whose administrators could not sign in.
-    private func checkConsole(_ node: ConfigurationNode, in root: ConfigurationNode) {
+    /// Reports a console whose administrators could not sign in, and applications whose pages would be hidden by its own.
+    private func checkConsole(_ node: ConfigurationNode, in root: ConfigurationNode, isOf names: [String]) {
         guard node["console"]?.text == "true" else { return }
+        for name in names where ConsoleSettings.reservedNames.containsBytes(of: name) {
+            report(
+                "`\(name)` is a path of the console; name this application differently",
+                at: root["applications"]?.place(of: name) ?? root.place)
+        }
         let home = node["application"]?.text.flatMap { root["applications"]?[$0] }
         if let home, home["openid"] == nil {
             report(

@@ -46,9 +46,11 @@ struct DevelopmentCommand: ServerCommand {
         try await Backend.with(configuration, logger: logger, schema: .migrated) { backend in
             let server = try await RunningServer(backend, installed: installed, inbox: DevelopmentInbox())
             let serviceKey = try await Self.makeServiceKey(backend)
+            let claim = try await Self.makeClaim(backend)
             try await server.run(reload: nil) { port in
                 let banner = Banner(
-                    port: port, directory: home.directory, tokenKey: home.tokenKey.path, serviceKey: serviceKey)
+                    port: port, directory: home.directory, tokenKey: home.tokenKey.path, serviceKey: serviceKey,
+                    claim: claim)
                 FileHandle.standardOutput.write(Data(banner.text.utf8))
             }
         }
@@ -65,6 +67,17 @@ extension DevelopmentCommand {
             longest: .seconds(12 * 3600), by: .ofThisHost, in: try await backend.application(named: nil)
         ).text
     }
+
+    /// A link that makes the person who uses it the owner of all applications; `nil` if there is an owner.
+    fileprivate static func makeClaim(_ backend: Backend) async throws -> String? {
+        guard let console = backend.configuration.console else { return nil }
+        let home = try await backend.application(named: nil)
+        let grants = try await AdminGrants(store: backend.store, home: home).list()
+        guard !grants.contains(where: { $0.role == .owner && $0.application == nil }) else { return nil }
+        let invitation = try NewAdminInvitation(role: .owner, application: nil, email: nil, lifetime: nil)
+        return try await AdminInvitations(store: backend.store, opaque: backend.opaque, home: home)
+            .make(invitation, at: console.url, by: .ofThisHost).link
+    }
 }
 
 /// The text that `gatehouse dev` prints once it serves: addresses, and example commands.
@@ -75,6 +88,8 @@ struct Banner {
     let tokenKey: String
     /// The secret of a key of the admin API.
     let serviceKey: String
+    /// The link that makes an owner; `nil` if there is one.
+    let claim: String?
 
     var text: String {
         let example = ExampleRequest(issuer: "http://127.0.0.1:\(port)")
@@ -121,7 +136,9 @@ struct Banner {
 
               \(registration)
 
-            Look at all accounts as an administrator, with a key that is good for half a day on this machine. The admin API
+            Administer in a browser, at http://127.0.0.1:\(port)/console\(owner)
+
+            Look at all accounts as a program does, with a key that is good for half a day on this machine. The admin API
             is described at http://127.0.0.1:\(port)/api/v1/admin/openapi.json:
 
               curl -s http://127.0.0.1:\(port)/api/v1/admin/accounts -H "Authorization: Bearer \(serviceKey)"
@@ -129,6 +146,11 @@ struct Banner {
             Ctrl-C stops the server and its database.
 
             """
+    }
+
+    /// The line about the first owner, if there is none.
+    private var owner: String {
+        claim.map { ". There is no owner yet; this link makes you one, within a day:\n\n  \($0)" } ?? "."
     }
 
     /// A shell command that extracts a JSON member with `sed`, so that no JSON tool is needed.

@@ -55,7 +55,7 @@ struct DevelopmentHome {
             secrets: { masterKey: "${GATEHOUSE_MASTER_KEY}" }
             network: { allowPrivateHosts: true }
             defaultApplication: demo
-            admin: { application: demo, allow: [127.0.0.0/8, "::1"] }
+            admin: { application: demo, console: true, allow: [127.0.0.0/8, "::1"] }
             applications:
               demo:
                 audience: demo

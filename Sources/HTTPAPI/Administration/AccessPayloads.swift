@@ -35,6 +35,16 @@ struct GrantBody: RequestPayload {
     static let fields = RequestFields(Self.init, .init("role"))
 }
 
+struct AdminInvitationBody: RequestPayload {
+    /// The address that the account must own; absent if anybody with the link may use it.
+    let email: String?
+    let role: AdminScope.Role
+    /// In whole seconds.
+    let expiresIn: Int?
+
+    static let fields = RequestFields(Self.init, .init("email", .email), .init("role"), .init("expiresIn"))
+}
+
 /// The phrase that confirms an act.
 struct ConfirmationBody: RequestPayload {
     let confirm: String?

@@ -27,6 +27,11 @@ extension AdminRoutes {
             operations.grants.at(
                 .get, "/admins", "The people who have roles for this application or for all", takes: .list(),
                 returns: .json { ListPayload($0) }),
+            operations.inviteAdmin.at(
+                .post, "/admins/invitations",
+                "Makes a link with which a person becomes an administrator of this application; nothing is sent",
+                takes: .json,
+                returns: .json(status: .created) { ShownLinkResponse(link: $0.link, expiresAt: $0.expiresAt) }),
             operations.grant.at(
                 .put, "/admins/{uid}", "Grants a role for this application", takes: .account(Act<GrantBody>.self),
                 returns: .json { ListPayload($0) }),
@@ -84,6 +89,19 @@ struct AccessOperations {
             return try call.page(of: grants, asked: query, in: "admins") { grant in
                 "\(grant.uid) \(grant.application.map { "\($0)" } ?? "all")"
             }
+        }
+    }
+
+    var inviteAdmin: AdminOperation<Act<AdminInvitationBody>, (link: String, expiresAt: Date)> {
+        AdminOperation("admins.invite", scope: .writeAdmins, needsProof: true) { call, input in
+            let settings = try call.settings
+            guard let console = settings.console else { throw APIError.nothingHere }
+            for scope in input.body.role.scopes.sorted() { try call.administrator.require(scope) }
+            let invitation = try NewAdminInvitation(
+                role: input.body.role, application: call.application, email: input.body.email,
+                lifetime: input.body.expiresIn.map { .seconds($0) }, inviter: call.administrator.person?.uid)
+            return try await useCases.adminInvitations(home: settings.home).make(
+                invitation, at: console.url, by: call.act(because: input.reasonWithoutNote))
         }
     }
 

@@ -45,6 +45,9 @@ package struct ConsoleSettings: Sendable {
 
     package init(url: String, rules: ConsoleSessionRules) { (self.url, self.rules) = (url, rules) }
 
+    /// The names below `/console` that are no applications.
+    package static let reservedNames = ["assets", "callback", "claim", "sign-out"]
+
     /// Where the pages of `admin.application` send the browser back to.
     package var callback: String { url + "/callback" }
     var isSecure: Bool { url.hasPrefix("https:") }

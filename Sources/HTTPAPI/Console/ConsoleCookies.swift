@@ -1,5 +1,8 @@
+internal import Accounts
+internal import Administration
 internal import HTTPTypes
 internal import Hummingbird
+internal import ProviderKit
 
 /// The cookies of the console.
 enum ConsoleCookie: String {
@@ -29,4 +32,16 @@ enum ConsoleCookie: String {
     }
 
     func drop(settings: ConsoleSettings) -> HTTPField { set("", for: 0, settings: settings) }
+}
+
+extension ConsoleServices {
+    /// The field with which the next page says what an act, by its name among the texts, has done.
+    func saying(
+        _ act: String, _ values: [String: JSONValue] = [:], in session: ConsoleSession, settings: ConsoleSettings,
+        home: Accounts.Application
+    ) throws -> HTTPField {
+        let said = values.merging(["act": .string(act)]) { $1 }
+        let value = try sessions.cookie(of: .object(said), purpose: "said", in: session, home: home)
+        return ConsoleCookie.said.set(value, for: 60, settings: settings)
+    }
 }

@@ -121,7 +121,7 @@ struct ConsoleGuard: Sendable {
 
 extension Request {
     /// Whether the browser says that a page of the console has sent the request.
-    fileprivate func isOfOwnPage(at origin: String) -> Bool {
+    func isOfOwnPage(at origin: String) -> Bool {
         if let site = headers[.secFetchSite] { return site.hasSameBytes(as: "same-origin") }
         return headers[.origin]?.hasSameBytes(as: origin) == true
     }

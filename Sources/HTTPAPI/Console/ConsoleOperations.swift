@@ -84,7 +84,7 @@ struct ConsoleOperations: Sendable {
 
     /// Leads to the page that shows the effect of an act, and says there what was done.
     private func done(_ endpoint: Endpoint, _ answer: JSONValue, in visit: ConsoleVisit) throws -> Response {
-        var said: [String: JSONValue] = ["act": .string(endpoint.actName)]
+        var said: [String: JSONValue] = [:]
         for name in ["secret", "link", "receipt", "ended", "kid"] where !answer[name].isNull {
             said[name] = answer[name]
         }
@@ -92,9 +92,8 @@ struct ConsoleOperations: Sendable {
         let isErasure = endpoint.actName == "accounts.erase"
         let target = ConsolePlaces.page(showing: isErasure ? "/erasures" : endpoint.consolePath)
         var response = Response.seeOther(visit.path(of: target.path))
-        let value = try console.sessions.cookie(
-            of: .object(said), purpose: "said", in: visit.session, home: visit.home)
-        response.headers.append(ConsoleCookie.said.set(value, for: 60, settings: visit.settings))
+        response.headers.append(
+            try console.saying(endpoint.actName, said, in: visit.session, settings: visit.settings, home: visit.home))
         return response
     }
 

@@ -13,12 +13,16 @@ struct ConsoleRoutes {
     var endpoints: [Endpoint] {
         let acts = operations.console.endpoints.filter { $0.method != .get }
         let places = ConsolePlaces.all
+        let claim = ConsoleClaim(console: operations.console)
+        let identities = ConsoleIdentityActs(console: operations.console)
         let ownPages = acts.map(\.consolePath).filter { path in !places.contains { $0.path == path } }
         return [
             page("/console", .get, operations.start), page("/console/callback", .get, operations.callback),
             page("/console/sign-in", .get, operations.signInAgain),
             page("/console/sign-out", .post, operations.signOut),
             page(Self.base + ConsolePlaces.trialPath, .post, operations.beginTrial),
+            page(ConsoleClaim.path, .get, claim.show), page(ConsoleClaim.path, .post, claim.submit),
+            page(Self.base + ConsoleIdentityActs.path, .post, identities.admit),
             asset(.style), asset(.script),
         ]
             + places.map { page(Self.base + $0.path, .get, operations.show($0)) }

@@ -38,13 +38,7 @@ extension ConsoleVisit {
         } else if let attempt, attempt.problem == nil {
             frame["said"] = ["text": .string(ConsoleTemplates.text("said.resumed") ?? "")]
         }
-        frame["refusal"] = attempt?.problem.map { problem in
-            [
-                "code": .string(problem.code.rawValue),
-                "text": .string(ConsoleTemplates.text("problem.\(problem.code.rawValue)") ?? problem.message),
-                "message": .string(problem.message),
-            ]
-        }
+        frame["refusal"] = attempt?.problem?.shown
         return frame
     }
 
@@ -103,5 +97,16 @@ extension ConsoleVisit {
     private func target(of endpoint: Endpoint) async throws -> JSONValue {
         guard endpoint.path.contains("/accounts/{uid}/") else { return .null }
         return try await read("/accounts/{uid}")
+    }
+}
+
+extension APIError {
+    /// What the layout shows of a refusal: the sentence about its code, if there is one, and the message.
+    var shown: JSONValue {
+        let sentence = ConsoleTemplates.text("problem.\(code.rawValue)")
+        return [
+            "code": .string(code.rawValue), "text": .string(sentence ?? message),
+            "message": sentence == nil ? .null : .string(message),
+        ]
     }
 }

@@ -130,6 +130,26 @@ extension SQLStore: ConsoleSessionStore {
         try await write(Self.deleteConsoleSession, [.application(home), .bytes(hash)])
     }
 
+    private static let selectConsoleIdentities = Statement(
+        .read,
+        """
+        SELECT i.id, i.provider, i.email, i.phone, i.display_name, i.created_at, i.last_used_at,
+               NOT EXISTS (SELECT 1 FROM admin_grants g
+                            WHERE g.application_id = $1 AND g.uid = $2 AND i.id <> ALL (g.identities))
+          FROM identities i
+         WHERE i.application_id = $1 AND i.uid = $2 AND NOT i.is_guest
+         ORDER BY i.created_at, i.id
+        """)
+
+    package func consoleIdentities(of uid: UUID, home: Application.ID) async throws -> [ConsoleIdentity] {
+        try await run(Self.selectConsoleIdentities, [.application(home), .uuid(uid)]).decoded { row in
+            ConsoleIdentity(
+                id: try row.next(), provider: try row.next(), email: try row.next(), phone: try row.next(),
+                displayName: try row.next(), createdAt: try row.next(), lastUsedAt: try row.next(),
+                counts: try row.next())
+        }
+    }
+
     private static let admitIdentity = Statement(
         .write,
         """

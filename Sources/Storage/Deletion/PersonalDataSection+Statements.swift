@@ -132,8 +132,10 @@ extension PersonalDataSection {
         """
         SELECT key, to_jsonb(r)::text
           FROM (SELECT encode(sha256(convert_to(kind, 'UTF8') || hash), 'hex') AS key, kind, provider, provider_uid,
-                       address, address_kind, methods, attempts, invitation, rfc3339(created_at) AS created_at,
-                       rfc3339(expires_at) AS expires_at
+                       address, address_kind, methods, attempts, invitation, admin_role,
+                       CASE WHEN granted_on = 0 THEN 'all'
+                            ELSE (SELECT a.name FROM applications a WHERE a.id = granted_on) END AS granted_on,
+                       rfc3339(created_at) AS created_at, rfc3339(expires_at) AS expires_at
                   FROM proofs
                  WHERE application_id = $1 AND (kind, hash) IN (
                        SELECT kind, hash FROM proofs

@@ -6,7 +6,8 @@ package import ProviderKit
 /// Quarantines identities and ends pending operations that another person may have added to an account before a
 /// password reset.
 extension SQLStore: PasswordResetStore, QuarantineStore {
-    /// Deletes the pending proofs, redirect flows and registrations of the account and its sessions.
+    /// Deletes the pending proofs, redirect flows and registrations of the account and its sessions, and the links that
+    /// it made for administrators.
     ///
     /// Ended sessions count too, because the session that replaces one may finish what it started. The calls that
     /// present such rows lock them before they lock the account, so this statement fails instead of waiting for a
@@ -33,6 +34,8 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
             UNION
             SELECT kind, hash FROM proofs
              WHERE application_id = $1 AND uid = $2 AND kind IN ('merge', 'second-proof', 'restore', 'review', 'recovery')
+            UNION
+            SELECT kind, hash FROM proofs WHERE application_id = $1 AND invited_by = $2
             UNION
             SELECT kind, hash FROM proofs
              WHERE application_id = $1 AND kind = 'address-change' AND identity_id = ANY (ARRAY(

@@ -277,6 +277,27 @@ struct ConfigurationProblemTests {
         #expect(try Fixture.warnings(Fixture.providers(lines) + delivery) == [])
     }
 
+    @Test(arguments: ["assets", "callback", "claim", "sign-out"])
+    func `an application has no name that is a path of the console`(name: String) {
+        func problems(_ console: Bool) -> [String] {
+            Fixture.problems(
+                Fixture.required
+                    + """
+                    server: { publicURL: "https://id.example" }
+                    admin: { application: demo, console: \(console) }
+                    applications:
+                      demo: { openid: {} }
+                      \(name): {}
+                    """
+            ).filter { $0.contains("path of the console") }
+        }
+        #expect(
+            problems(true) == [
+                "7: applications.\(name): `\(name)` is a path of the console; name this application differently"
+            ])
+        #expect(problems(false) == [])
+    }
+
     @Test func `administrators from anywhere, by any method, or out of everybody are warned of`() throws {
         func warnings(_ mode: String, _ admin: String) throws -> [String] {
             let providers = Fixture.providers("scripted: { mode: \(mode) }")

@@ -73,6 +73,7 @@ enum ExportedTables {
             "challenge_id": "answers with a code",
             "session_id": "in sessions", "code_hash": "made of a secret", "network": "a keyed pseudonym",
             "identity_id": "in identities", "registration_id": "in registrations",
+            "invited_by": "an administrator is not named to the person",
         ],
         "admin_grants": ["uid": owner],
         "admin_notes": ["uid": owner, "sealed": "as text", "actor": "an administrator is not named to the person"],

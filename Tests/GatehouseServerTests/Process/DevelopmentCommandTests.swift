@@ -115,6 +115,18 @@ import Testing
         }
     }
 
+    @Test func `the banner has a link for the first owner`() async throws {
+        try await ProcessDirectory.with { directory in
+            try await develop(in: directory) { process, client in
+                let link = try #require(process.output.firstMatch(of: /http:\S*\/console\/claim\?token=\S*/)?.output)
+                #expect(link.hasPrefix(client.url + "/console/claim"))
+                let page = try await client.send(.GET, String(link.dropFirst(client.url.count)))
+                #expect(page.status == 200 && page.text.contains("<em>owner</em> of <em>all applications</em>"))
+                #expect(try await process.end(by: SIGTERM) == 0)
+            }
+        }
+    }
+
     @Test func theSecondStartFindsTheFirstOnesAccounts() async throws {
         try await ProcessDirectory.with { directory in
             let port = try Port.free()

@@ -1,0 +1,48 @@
+internal import Accounts
+internal import Administration
+internal import Console
+internal import Foundation
+internal import ProviderKit
+
+extension ConsolePlaces {
+    /// The person's own page: their roles, their session, and the ways to sign in with which the roles count.
+    static let you = ConsolePlace("/you") { visit in
+        let session = visit.session
+        let identities = try await visit.console.sessions.identities(in: session, home: visit.home)
+        return ConsolePage(
+            "you", title: "You",
+            [
+                "uid": .string(session.uid.text), "provider": .string(session.provider),
+                "methods": .array(session.methods.map { .string($0) }),
+                "provenAt": .string(Timestamp(Date.now.addingTimeInterval(-session.proofAge.inSeconds)).text),
+                "endsAt": .string(Timestamp(session.expiresAt).text),
+                "grants": .array(session.grants.map { shown($0, in: visit) }),
+                "identities": .array(identities.map { shown($0, in: visit) }),
+            ])
+    }
+
+    private static func shown(_ grant: ConsoleSession.Grant, in visit: ConsoleVisit) -> JSONValue {
+        let applications = visit.context.scope.site.applications.values.map(\.application)
+        let name = grant.application.map { id in applications.first { $0.id == id }?.name ?? "a former application" }
+        return [
+            "role": .string(grant.role.rawValue), "place": .string(name ?? "all applications"),
+            "counts": .bool(grant.counts),
+        ]
+    }
+
+    private static func shown(_ identity: ConsoleIdentity, in visit: ConsoleVisit) -> JSONValue {
+        let path = visit.base + ConsoleIdentityActs.path.replacing("{identity}", with: identity.id.text)
+        return [
+            "id": .string(identity.id.text), "with": .string(identity.provider),
+            "name": identity.name.map { .string($0) } ?? false,
+            "createdAt": .string(Timestamp(identity.createdAt).text),
+            "lastUsedAt": identity.lastUsedAt.map { .string(Timestamp($0).text) } ?? false,
+            "isPresent": .bool(identity.id == visit.session.identity), "counts": .bool(identity.counts),
+            "action": .string(path), "csrf": .string(visit.formToken(for: path)),
+        ]
+    }
+}
+
+extension Duration {
+    fileprivate var inSeconds: TimeInterval { TimeInterval(components.seconds) }
+}
