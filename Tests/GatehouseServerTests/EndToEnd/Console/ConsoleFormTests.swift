@@ -212,17 +212,13 @@ private struct TextUses {
         }
     }
 
+    /// Whether a source has the key, or for `list.NAME.title`, `notice.NAME.text` and the like the name in it.
     func has(_ key: String) -> Bool {
-        literal.contains(key) || patterns.contains { key.wholeMatch(of: $0) != nil } || hasName(of: key)
-    }
-
-    /// Whether the source has the name of a key such as `list.NAME.title` or `notice.NAME.text`.
-    private func hasName(of key: String) -> Bool {
         let parts = key.split(separator: ".").map(String.init)
         switch parts.first {
-        case "list", "notice": return parts.count == 3 && literal.contains(parts[1])
+        case "list" where parts.count == 3, "notice" where parts.count == 3: return literal.contains(parts[1])
         case "problem": return parts.count == 2 && ErrorCode(rawValue: parts[1]) != nil
-        default: return false
+        default: return literal.contains(key) || patterns.contains { key.wholeMatch(of: $0) != nil }
         }
     }
 }
