@@ -24,10 +24,12 @@ package struct ConsoleSessions: Sendable {
     package func open(
         _ session: UUID, of uid: UUID, keeping cookie: String?, rules: ConsoleSessionRules, home: Application
     ) async throws -> String {
-        if let present = cookie.flatMap(opaque.parse),
-            try await store.moveConsoleSession(present.hash, to: session, uid: uid, home: home.id)
-        {
-            return present.text
+        if let present = cookie.flatMap(opaque.parse) {
+            if try await store.moveConsoleSession(present.hash, to: session, uid: uid, home: home.id) {
+                return present.text
+            }
+            // The browser forgets the cookie, so copies of it must not outlive it.
+            try await store.deleteConsoleSession(present.hash, home: home.id)
         }
         let token = opaque.make()
         try await store.insertConsoleSession(

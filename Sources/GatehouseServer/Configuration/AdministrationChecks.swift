@@ -46,9 +46,8 @@ extension SettingsReader {
         if let own = root["server"]?["admin"], own["publicURL"] == nil {
             report("needs `publicURL`, where administrators reach the console", at: own.place)
         }
-        let url = Configuration.consoleURL(
-            server: root["server"]?["publicURL"]?.text ?? "", admin: root["server"]?["admin"]?["publicURL"]?.text)
-        if !url.isEmpty, (try? OAuthClient.console(at: url)) == nil {
+        let urls = [root["server"]?["admin"]?["publicURL"], root["server"]?["publicURL"]]
+        if let url = urls.lazy.compactMap({ $0?.text }).first, (try? OAuthClient.console(at: url)) == nil {
             report("needs a server that administrators reach by https", at: node.place(of: "console"))
         }
     }

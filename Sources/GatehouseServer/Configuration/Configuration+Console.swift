@@ -3,18 +3,15 @@ package import HTTPAPI
 package import OpenID
 
 extension Configuration {
-    /// The console, where there is one.
+    /// The console, where there is one: at the listener of `server.admin`, or at that of apps.
     package var console: ConsoleSettings? {
         guard let admin, admin.console else { return nil }
         return ConsoleSettings(
-            url: Self.consoleURL(server: server.publicURL, admin: server.admin?.publicURL),
+            url: (server.admin?.publicURL ?? server.publicURL) + "/console",
             rules: ConsoleSessionRules(
                 idle: admin.idle, lifetime: admin.lifetime, stepUp: admin.stepUp,
                 requiredMethods: admin.requireMethods))
     }
-
-    /// Where administrators reach the console: at the listener of `server.admin`, if that has a URL.
-    static func consoleURL(server: String, admin: String?) -> String { (admin ?? server) + "/console" }
 
     /// The settings of an application's OpenID provider, of which the console is a client.
     package func openID(of application: Application) -> OpenIDSettings? {

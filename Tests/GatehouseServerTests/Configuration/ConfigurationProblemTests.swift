@@ -316,6 +316,37 @@ struct ConfigurationProblemTests {
         #expect(try warnings("existing", ", allow: [10.0.0.0/8]").count == 1)
     }
 
+    @Test(
+        arguments: [
+            ("openid: {}", "", nil), ("openid: {}", "admin: { port: 1, publicURL: \"https://a.example\" }", nil),
+            (
+                "audience: demo", "",
+                "6: admin.application: needs `openid` in this application: administrators sign in to the console there"
+            ),
+            (
+                "openid: { clients: { gatehouse-console: { name: X, public: true, redirectURIs: [\"https://a.example/\"] } } }",
+                "", "5: applications.demo.openid.clients.gatehouse-console: is the name of the console"
+            ),
+            (
+                "openid: {}", "admin: { port: 1 }",
+                "7: server.admin: needs `publicURL`, where administrators reach the console"
+            ),
+            (
+                "openid: {}", "admin: { port: 1, publicURL: \"http://a.example\" }",
+                "6: admin.console: needs a server that administrators reach by https"
+            ),
+        ] as [(String, String, String?)])
+    func `a console that administrators could not sign in to is a problem`(
+        application: String, server: String, problem: String?
+    ) {
+        let file =
+            Fixture.application(application) + """
+                admin: { application: demo, console: true }
+                server: { \(server) }
+                """
+        #expect(Fixture.problems(file) == (problem.map { ["gatehouse.yaml:\($0)"] } ?? []))
+    }
+
     @Test(arguments: [
         ("", true), ("anonymous: {}", true), ("scripted: { mode: linkOnly }", true),
         ("scripted: { mode: off }", true), ("scripted: {}", false), ("scripted: { mode: existing }", false),

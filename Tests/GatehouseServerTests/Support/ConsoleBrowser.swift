@@ -78,11 +78,13 @@ final class ConsoleBrowser: Sendable {
     /// The cookie of the session at the console.
     var session: String? { cookies["gatehouse-console"] ?? cookies["__Host-gatehouse-console"] }
 
-    /// Opens a path, or a URL of the server, and follows redirects unless that is not wanted.
+    /// Opens a path, or a URL of the server, and follows redirects within the server unless that is not wanted.
     func open(_ place: String, following: Bool = true, headers: HTTPHeaders = [:]) async throws -> View {
         var view = try await send(.GET, place, headers: headers)
         for _ in 0..<10 {
-            guard following, view.status == 303, let next = view.location else { return view }
+            guard following, view.status == 303, let next = view.location,
+                next.hasPrefix(PageBrowser.issuer + "/") || next.hasPrefix("/")
+            else { return view }
             view = try await send(.GET, next)
         }
         throw TimeoutError()

@@ -112,7 +112,9 @@ struct PageBrowser: Sendable {
         var headers = headers
         if !cookies.isEmpty { headers.replaceOrAdd(name: "cookie", value: cookieHeader) }
         if form != nil {
-            headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+            if headers["content-type"].isEmpty {
+                headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+            }
             if headers["origin"].isEmpty { headers.add(name: "origin", value: Self.issuer) }
             if headers["sec-fetch-site"].isEmpty { headers.add(name: "sec-fetch-site", value: "same-origin") }
         }

@@ -106,6 +106,14 @@ struct ConsoleReachTests {
                 let target = try #require(away.headers.first(name: "location"))
                 #expect(target.hasPrefix(PageBrowser.issuer + "/oauth/authorize?"), "\(target)")
 
+                // Chromium does not let the form redirect to another origin, so the page has a link to it.
+                var form = proxied
+                form.add(name: "content-type", value: "application/x-www-form-urlencoded")
+                let link = try await own.send(.POST, "/console/demo/keys/rotate", raw: Array("a=b".utf8), headers: form)
+                #expect(link.status == 403 && link.headers["location"].isEmpty && !link.headers["set-cookie"].isEmpty)
+                #expect(
+                    link.text.contains("<a id=\"again\" href=\"\(PageBrowser.issuer)/oauth/authorize?"), "\(link.text)")
+
                 var issuer = main
                 issuer.host = "127.0.0.1:1"
                 var pages = PageBrowser(issuer)

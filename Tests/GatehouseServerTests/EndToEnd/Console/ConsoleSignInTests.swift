@@ -100,8 +100,12 @@ struct ConsoleSignInTests {
             let asked = try await browser.open("/console/sign-in")
             let form = try #require(asked.forms.first { $0.html.contains("value=\"other\"") }, "\(asked.text)")
             let pages = try await browser.post(asked.path, form.filled(["action": "other"]))
+            let former = ConsoleBrowser(of: browser.person, at: server)
+            former.cookies = browser.cookies.filter { $0.key == "gatehouse-console" }
             let view = try await browser.prove(at: pages, as: owner)
             #expect(view.status == 200 && view.path == "/console/demo", "\(view.status) \(view.text)")
+            let away = try await former.open("/console/demo", following: false)
+            #expect(away.status == 303, "the cookie that was replaced is dead")
         }
     }
 
