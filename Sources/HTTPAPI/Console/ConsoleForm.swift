@@ -83,9 +83,7 @@ struct ConsoleForm: Sendable {
                     [
                         "value": .string(choice), "isChosen": .bool(values.contains(choice)),
                         "id": .string("\(elementID)-\(name)-\(choice)".replacing(".", with: "-")),
-                        "label": .string(
-                            ConsoleTemplates.text("option.\(name).\(choice)")
-                                ?? ConsoleTemplates.text("option.\(choice)") ?? choice),
+                        "label": .string(ConsoleTemplates.words(for: choice, of: name)),
                     ]
                 })
         } else if member.schema.kinds == [.boolean] {
@@ -198,7 +196,7 @@ extension JSONSchema {
 
 extension String {
     /// What the browser's field for a time sends, `2026-05-03T08:00`, as a time in UTC; other texts as they are.
-    fileprivate var inUTC: String {
+    var inUTC: String {
         utf8.count == 16 && contains("T") ? self + ":00Z" : self
     }
 }

@@ -25,7 +25,7 @@ struct ConsoleList: Sendable {
     /// An act on one item.
     struct RowAct: Sendable {
         let route: String
-        /// The parameter of the route, and the member of the item with its value.
+        /// The parameter of the route, or of the query of the act's page, and the member of the item with its value.
         let parameter, member: String
         let isPossible: @Sendable (JSONValue) -> Bool
 
@@ -50,10 +50,16 @@ struct ConsoleList: Sendable {
     var forms: [String] = []
 
     var place: ConsolePlace {
-        ConsolePlace(path, forms: forms) { visit in
-            ConsolePage(
-                "list", title: ConsoleTemplates.text("list.\(name).title") ?? name, try await values(for: visit))
-        }
+        ConsolePlace(path, forms: forms) { try await page(for: $0) }
+    }
+
+    /// The page with the list, in a template that may show `more`.
+    func page(
+        for visit: ConsoleVisit, in template: String = "list", with more: [String: JSONValue] = [:]
+    ) async throws -> ConsolePage {
+        ConsolePage(
+            template, title: ConsoleTemplates.text("list.\(name).title") ?? name,
+            try await values(for: visit).merging(more) { $1 })
     }
 
     /// What the template `list` shows.
@@ -62,15 +68,16 @@ struct ConsoleList: Sendable {
         let filters = (visit.console.endpoint(.get, path)?.takes.parameters ?? []).filter {
             !["limit", "after"].contains($0.name)
         }
-        let asked = (filters.map(\.name) + ["after"]).map { ($0, query[$0]) }
+        let asked =
+            filters.map { ($0.name, $0.isTime ? query[$0.name]?.inUTC : query[$0.name]) } + [("after", query["after"])]
         let answer = try await visit.answer(to: path, asking: asked)
+        let next = answer["next"].string.map { next in
+            let kept = asked.filter { $0.0 != "after" } + [("after", next)]
+            return kept.reduce(visit.path(of: path)) { $0.addingQuery([$1.0: $1.1]) }
+        }
         var values: [String: JSONValue] = [
             "name": .string(name), "path": .string(visit.path(of: path)),
             "filters": .array(filters.map { filter($0, query[$0.name]) }), "hasFilters": .bool(!filters.isEmpty),
-            "isFiltered": .bool(filters.contains { query[$0.name] != nil }),
-            "columns": .array(columns.map { ["title": .string($0.title)] }),
-            "rows": .array(answer["items"].array?.map { row($0, in: visit) } ?? []),
-            "hasRowActs": .bool(!rowActs.isEmpty), "hasRows": .bool(answer["items"].array?.isEmpty == false),
             "acts": .array(acts.map { visit.link($0) }.filter { !$0.isNull }),
             "forms": .array(
                 forms.map { route in
@@ -78,14 +85,23 @@ struct ConsoleList: Sendable {
                     return form.isNull ? .null : ["form": form, "title": visit.link(route)["title"]]
                 }.filter { !$0.isNull }),
         ]
-        for part in ["about", "empty"] {
-            values[part] = ConsoleTemplates.text("list.\(name).\(part)").map { .string($0) }
-        }
-        if let next = answer["next"].string {
-            let kept = asked.filter { $0.0 != "after" } + [("after", next)]
-            values["next"] = .string(kept.reduce(visit.path(of: path)) { $0.addingQuery([$1.0: $1.1]) })
-        }
-        return values
+        values["about"] = ConsoleTemplates.text("list.\(name).about").map { .string($0) }
+        let isFiltered = filters.contains { query[$0.name] != nil }
+        return values.merging(table(of: answer, next: next, isFiltered: isFiltered, in: visit)) { $1 }
+    }
+
+    /// What the template `table` shows of a part of the list; `next` leads to the next part.
+    func table(
+        of answer: JSONValue, next: String?, isFiltered: Bool = false, in visit: ConsoleVisit
+    ) -> [String: JSONValue] {
+        let rows = (answer["items"].array ?? []).map { row($0, in: visit) }
+        return [
+            "columns": .array(columns.map { ["title": .string($0.title)] }),
+            "rows": .array(rows), "hasRows": .bool(!rows.isEmpty),
+            "hasRowActs": .bool(rows.contains { $0["acts"] != [] }), "isFiltered": .bool(isFiltered),
+            "empty": ConsoleTemplates.text("list.\(name).empty").map { .string($0) } ?? "",
+            "next": next.map { .string($0) } ?? false,
+        ]
     }
 
     private func row(_ item: JSONValue, in visit: ConsoleVisit) -> JSONValue {
@@ -99,7 +115,11 @@ struct ConsoleList: Sendable {
                 possible.compactMap { act in
                     let link = visit.link(act.route)
                     guard let title = link["title"].string, let id = item[path: act.member].string else { return nil }
-                    let path = visit.base + act.route.replacing("{\(act.parameter)}", with: id)
+                    let parameter = "{\(act.parameter)}"
+                    let path =
+                        act.route.contains(parameter)
+                        ? visit.path(of: act.route.replacing(parameter, with: id))
+                        : visit.path(of: act.route).addingQuery([act.parameter: id])
                     return ["href": .string(path), "title": .string(title), "isGrave": link["isGrave"]]
                 }),
         ]
@@ -110,15 +130,28 @@ struct ConsoleList: Sendable {
         return [
             "name": .string(parameter.name), "id": .string("\(name)-\(parameter.name)"),
             "label": .string(ConsoleTemplates.text("field.\(parameter.name)") ?? parameter.name),
-            "help": .string(parameter.help), "value": .string(value ?? ""), "isSelect": .bool(!choices.isEmpty),
+            "help": .string(ConsoleTemplates.text("help.\(parameter.name)") ?? parameter.help),
+            "value": .string(parameter.isTime ? String((value ?? "").prefix(16)) : value ?? ""),
+            "isSelect": .bool(!choices.isEmpty), "isTime": .bool(parameter.isTime),
             "options": .array(
                 choices.map {
                     [
                         "value": .string($0), "isChosen": .bool($0 == value),
-                        "label": .string(ConsoleTemplates.text("option.\($0)") ?? $0),
+                        "label": .string(ConsoleTemplates.words(for: $0, of: parameter.name)),
                     ]
                 }),
         ]
+    }
+}
+
+extension OperationDescription.Parameter {
+    fileprivate var isTime: Bool { schema.format == "date-time" }
+}
+
+extension ConsoleTemplates {
+    /// The words for a choice of a field, or for a member of an answer with such a value.
+    static func words(for choice: String, of field: String) -> String {
+        text("option.\(field).\(choice)") ?? text("option.\(choice)") ?? choice
     }
 }
 

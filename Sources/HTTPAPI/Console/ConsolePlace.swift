@@ -39,6 +39,9 @@ enum ConsolePlaces {
     static let all: [ConsolePlace] = [overview] + accounts + providers + operations
     static let answers: [ConsoleAnswer] = accountAnswers + providerAnswers + operationAnswers
 
+    /// The paths of the admin API's files, which are sent as they are.
+    static let downloads = ["/audit/export"]
+
     /// The sections of the navigation, in its order.
     static let sections: [Section] = [
         Section(path: "", title: "Overview", scope: .readServer),
