@@ -99,7 +99,8 @@ struct ConsolePlotTests {
     }
 
     @Test(arguments: [
-        (0, 1), (1, 1), (2, 2), (3, 4), (5, 10), (11, 20), (99, 100), (100, 100), (101, 200), (4001, 10_000),
+        (0, 1), (1, 1), (2, 2), (3, 4), (5, 6), (11, 20), (99, 100), (100, 100), (101, 200), (4001, 6000),
+        (8001, 10_000),
     ])
     func `an axis ends at a number whose half is whole`(most: Int, end: Double) {
         #expect(PlotLines.axisEnd(above: most) == end)

@@ -16,8 +16,8 @@ extension ConsoleList.Column {
         Self(title) { item, visit in item["uid"].string.map { visit.account($0) } ?? .null }
     }
 
-    /// What happens to a queued item next, or has happened last: the one of these times that it has.
-    static let fate = Self("Next or last") { item, _ in
+    /// When a queued item is tried next, or when it was delivered or given up.
+    static let fate = Self("Due or ended") { item, _ in
         ["dueAt", "deliveredAt", "failedAt"].map { item[$0] }.first { !$0.isNull } ?? .null
     }
 }

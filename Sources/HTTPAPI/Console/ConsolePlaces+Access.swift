@@ -43,7 +43,7 @@ extension ConsolePlaces {
             .init("Name", "name"), .init("Id", "id"),
             .init("State") { item, _ in .string(ConsoleTemplates.words(for: state(of: item), of: "serviceKey")) },
             .init("Scopes", "scopes"),
-            .init("From") { item, _ in item["allow"].array?.isEmpty == false ? item["allow"] : "anywhere" },
+            .init("Allowed from") { item, _ in item["allow"].array?.isEmpty == false ? item["allow"] : "anywhere" },
             .init("Made", "createdAt"), .init("Expires", "expiresAt"), .init("Last used", "lastUsedAt"),
         ],
         rowActs: [

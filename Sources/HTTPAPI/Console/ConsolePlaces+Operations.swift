@@ -12,7 +12,7 @@ extension ConsolePlaces {
         path: "/erasures", name: "erasures",
         columns: [
             .init("Receipt", "receipt"), .account("Account"), .words("State", "status", of: "status"),
-            .init("Asked for", "requestedAt"), .init("Final from", "purgeAfter"),
+            .init("Asked for", "requestedAt"), .init("Restorable until", "purgeAfter"),
             .init("Erased", "erasedAt"),
             .init("Services") { item, _ in
                 .array(

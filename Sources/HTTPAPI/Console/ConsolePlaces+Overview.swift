@@ -30,7 +30,7 @@ extension ConsolePlaces {
             guard let items = list["items"].array else { continue }
             rows.append([
                 "title": .string(ConsoleTemplates.text("queue\(path.replacing("/", with: ".")).\(choice)") ?? path),
-                "count": .string(list["next"].isNull ? "\(items.count)" : "more than \(items.count)"),
+                "count": .string(list["next"].isNull ? "\(items.count)" : "over \(items.count)"),
                 "href": .string(visit.path(of: path).addingQuery([filter: choice])),
             ])
         }

@@ -67,11 +67,11 @@ struct PlotLines: Sendable {
         y.upperBound - (y.upperBound - y.lowerBound) * Double(count) / top
     }
 
-    /// The end of the axis: 1, 2 or 4 times a power of ten, so that its half is a whole number, too.
+    /// The end of the axis: 1, 2, 4, 6 or 8 times a power of ten, so that its half is a whole number, too.
     static func axisEnd(above most: Int) -> Double {
         guard most > 1 else { return 1 }
         let power = pow(10, log10(Double(most)).rounded(.down))
-        return [power, 2 * power, 4 * power].first { $0 >= Double(most) } ?? 10 * power
+        return [1, 2, 4, 6, 8].map { $0 * power }.first { $0 >= Double(most) } ?? 10 * power
     }
 
     /// Places near the wanted ones, `gap` apart as far as there is room.
