@@ -27,6 +27,7 @@ extension AppleProvider: RedirectProvider {
         guard claims.audiences.containsBytes(of: webClientID) else { throw ProviderError.refused }
         try NonceRule.required.check(claim: claims["nonce"], presented: flow.nonce)
         var identity = try identity(from: claims)
+        if flow.isTrial { identity.profile = claims.all }
         identity.displayName = callback["user"].flatMap(Self.name)
         identity.authenticatedAt = claims.statedAuthentication ?? flow.beganAt
         if let refreshToken = answer["refresh_token"].string, !refreshToken.isEmpty {

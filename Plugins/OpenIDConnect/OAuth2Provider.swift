@@ -65,6 +65,7 @@ public struct OAuth2Provider: RedirectProvider {
             identity.addresses += [primaryEmail(in: list)].compactMap(\.self)
         }
         identity.authenticatedAt = flow.beganAt
+        if flow.isTrial { identity.profile = [profile].claims }
         return identity
     }
 

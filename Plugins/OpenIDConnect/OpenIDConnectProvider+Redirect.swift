@@ -51,6 +51,7 @@ extension OpenIDConnectProvider {
         }
         var identity = try identity(of: token, by: documents)
         identity.tokens = answer.kept(for: issuer.revocationEndpoint)
+        if flow.isTrial { identity.profile = documents.claims }
         return identity
     }
 

@@ -10,7 +10,7 @@ package typealias AccountsStore = TransactionalStore & AccountLocks & ProfileSto
     & QuarantineStore & MergeStore & MergeTicketStore & MergeUndoStore & DeletionStore & ErasureStatusStore
     & ErasureQueue & ErasureStore & RevocationRetryStore & IdleGuestStore & PersonalDataStore & MessageOutbox
     & EventOutbox & EventDeliveryStore & AuditTrail & AccountDetailStore
-    & InvitationStore & RecoveryStore
+    & InvitationStore & RecoveryStore & TrialStore
 
 /// A store that runs several calls in one transaction.
 ///

@@ -43,7 +43,7 @@ package struct UseCases: Sendable {
         refusals = RefusalAudit(trail: store, opaque: opaque, statistics: statistics)
         (self.statistics, self.findings) = (statistics, findings)
         let signIn = SignIn(store: store, tokens: tokens)
-        redirects = RedirectFlows(store: store, opaque: opaque, findings: findings)
+        redirects = RedirectFlows(store: store, opaque: opaque, findings: findings, time: time)
         let redemption = CodeRedemption(store: store, signIn: signIn, tokens: tokens)
         notifications = ProviderNotifications(store: store)
         codes = OneTimeCodes(store: store, signIn: signIn, tokens: tokens, limits: limits)

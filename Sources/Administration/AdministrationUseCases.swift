@@ -62,6 +62,7 @@ package final class AdministrationUseCases: Sendable {
     package let locks: SubjectLocks
     package let configuration: any ConfigurationInForce
     package let diagnosis: ProviderDiagnosis
+    package let trials: ProviderTrials
     package let cursors: PageCursors
     private let store: any AdministrationStore
 
@@ -98,6 +99,7 @@ package final class AdministrationUseCases: Sendable {
         locks = SubjectLocks(store: store, trail: store, opaque: opaque, limits: ports.limits)
         configuration = ports.configuration
         diagnosis = ProviderDiagnosis(services: services, trail: store)
+        trials = ProviderTrials(store: store, redirects: accounts.redirects, explanations: explanations)
         providers = ProviderOverview(
             switches: switches,
             health: ProviderHealth(

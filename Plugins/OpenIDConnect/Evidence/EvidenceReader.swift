@@ -66,3 +66,10 @@ struct EvidenceReader: Sendable {
         }
     }
 }
+
+extension [JSONValue] {
+    /// Every claim of the documents, each from the first one that contains it.
+    var claims: [String: JSONValue] {
+        reduce(into: [:]) { claims, document in claims.merge(document.object ?? [:]) { first, _ in first } }
+    }
+}

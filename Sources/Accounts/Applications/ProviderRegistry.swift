@@ -190,11 +190,21 @@ package struct ProviderRegistry: Sendable {
         return try usable(named)
     }
 
-    /// - Throws: `AccountsError.unsupportedProvider` unless a configured provider of that name uses redirect flows.
-    package func requireRedirecting(_ name: String) throws(AccountsError) {
-        guard configured.contains(where: { $0.name == name && $0.provider is any RedirectProvider }) else {
+    /// The provider of that name as if its mode were `open`, for an administrator who tries it.
+    ///
+    /// A provider that is off in the configuration itself has no settings, so it lacks every capability.
+    package func tried(_ name: String) throws(AccountsError) -> ConfiguredProvider {
+        guard let named = configured.first(where: { $0.name.hasSameBytes(as: name) }) else {
             throw .unsupportedProvider(name)
         }
+        return named.switched(to: .open)
+    }
+
+    /// Requires a provider with redirect flows, even if it is off: a flow may have begun before, or be a trial.
+    ///
+    /// - Throws: `AccountsError.unsupportedProvider`.
+    package func requireRedirecting(_ name: String) throws(AccountsError) {
+        let _: any RedirectProvider = try tried(name).capability()
     }
 
     package func canSignIn(with identity: Identity) -> Bool { obstacle(to: identity) == nil }

@@ -40,6 +40,8 @@ package struct AuditEntry: Sendable {
         case webhookTested = "webhook.tested"
         /// An administrator has had a provider, or settings of one, checked together with its service.
         case providerDiagnosed = "provider.diagnosed"
+        /// An administrator has begun to try a provider with an account of their own there.
+        case providerTried = "provider.tried"
         /// An admin ran the purge for one account or for all.
         case purgeRun = "purge.run"
     }

@@ -8,14 +8,15 @@ package import ProviderKit
 /// server sends its own state, nonce and code challenge to the provider; the last two are derived from the state.
 package struct RedirectFlows: Sendable {
     /// How long the person may take at the provider, including a forgotten password and a second factor.
-    private static let lifetime: Duration = .seconds(600)
-    private static let codeLifetime: Duration = .seconds(60)
+    static let lifetime: Duration = .seconds(600)
+    static let codeLifetime: Duration = .seconds(60)
     /// How long the evidence waits for a decision at the server's own pages.
     private static let pageCodeLifetime: Duration = .seconds(600)
 
-    let store: any RedirectFlowStore
+    let store: any RedirectFlowStore & TrialStore
     let opaque: any OpaqueTokens
     let findings: FindingLog
+    let time: any TimeSource
 
     /// Begins a flow at the provider of that name.
     ///
@@ -100,14 +101,13 @@ package struct RedirectFlows: Sendable {
         guard destination.page == nil || ofHost != nil || !application.isSecure else {
             throw AccountsError.invalidState
         }
+        if destination.isOfTrial {
+            return try await completeTrial(
+                callback, of: answered, state: state, from: name, expired: expired, in: application)
+        }
         do {
-            if let error = FlowError(ofProvider: callback) { throw error }
-            try callback.refuseGarbage()
-            let configured = try application.providers.named(name)
-            let flow = flow(
-                state, with: configured, isFresh: answered.isFresh, beganAt: answered.beganAt, in: application)
-            let provider: any RedirectProvider = try configured.capability()
-            let evidence = try await provider.complete(callback, of: flow).checked()
+            let evidence = try await evidence(
+                in: callback, of: answered, state: state, from: application.providers.named(name), in: application)
             let code = opaque.make()
             try await store.issueCode(
                 code, for: evidence, from: name, state: state.hash,
@@ -124,15 +124,30 @@ package struct RedirectFlows: Sendable {
         }
     }
 
-    private func flow(
+    /// Converts the provider's response to evidence.
+    /// - Throws: `FlowError`, and the errors of the provider.
+    func evidence(
+        in callback: RedirectCallback, of answered: AnsweredFlow, state: OpaqueToken,
+        from configured: ConfiguredProvider, in application: Application
+    ) async throws -> VerifiedIdentity {
+        if let error = FlowError(ofProvider: callback) { throw error }
+        try callback.refuseGarbage()
+        let provider: any RedirectProvider = try configured.capability()
+        let flow = flow(
+            state, with: configured, isFresh: answered.isFresh, beganAt: answered.beganAt,
+            isTrial: answered.destination.isOfTrial, in: application)
+        return try await provider.complete(callback, of: flow).checked()
+    }
+
+    func flow(
         _ state: OpaqueToken, with provider: ConfiguredProvider, isFresh: Bool, beganAt: Date? = nil,
-        passing parameters: [String: String] = [:], in application: Application
+        passing parameters: [String: String] = [:], isTrial: Bool = false, in application: Application
     ) -> RedirectFlow {
         RedirectFlow(
             state: state.text, nonce: opaque.derived(from: state, for: .flowNonce).text,
             codeVerifier: opaque.derived(from: state, for: .flowProofKey).text,
             callbackURL: application.callbackURL(of: provider.name), requiresFreshLogin: isFresh, beganAt: beganAt,
-            parameters: parameters)
+            parameters: parameters, isTrial: isTrial)
     }
 }
 
@@ -152,6 +167,8 @@ package struct AuthorizationCallback: Sendable {
         /// The app's redirect URI with a code or an error.
         case app(String)
         case page(PageReturn)
+        /// The page of the console that shows a trial of the provider, with a code.
+        case trial(provider: String, code: String)
     }
 
     package let destination: Destination

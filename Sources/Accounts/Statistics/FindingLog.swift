@@ -52,6 +52,12 @@ package final class FindingLog: Sendable {
     /// When this process last noted each finding of a provider.
     package func lastSeen(of owner: Owner) -> [ProviderFinding: Date] { notes.withLock { $0[owner]?.lastSeen ?? [:] } }
 
+    /// What was noted of a provider after `lastSeen(of:)` had returned these times, by other calls too.
+    package func noted(of owner: Owner, since earlier: [ProviderFinding: Date]) -> [ProviderFinding] {
+        let latest = lastSeen(of: owner)
+        return ProviderFinding.allCases.filter { latest[$0] != earlier[$0] }
+    }
+
     /// What was noted and not taken yet.
     package func pending(of owner: Owner) -> [ProviderFinding: Int] { notes.withLock { $0[owner]?.pending ?? [:] } }
 

@@ -27,7 +27,7 @@ package struct ConsoleSession: Sendable {
     package let name: String?
     /// How long ago the person has proven who they are.
     package let proofAge: Duration
-    /// How they have, by the names of RFC 8176 and those of upstream providers.
+    /// How they have, by the names of RFC 8176, or as an upstream provider calls its own sign-in.
     package let methods: [String]
     package let provider: String
     package let expiresAt: Date
@@ -74,12 +74,14 @@ package struct ConsoleSessionRules: Sendable, Equatable {
         (self.stepUp, self.requiredMethods) = (stepUp, requiredMethods)
     }
 
-    /// Whether the person has signed in by one of the required methods.
+    /// Whether the person has signed in to `home` by one of the required methods.
     ///
-    /// A proof of another provider (`fed`) counts as such alone, because anybody can run a provider that says more of
-    /// its sign-ins.
-    package func admits(_ methods: [String]) -> Bool {
-        let own = methods.contains("fed") ? ["fed"] : methods
-        return requiredMethods.isEmpty || own.contains { method in requiredMethods.containsBytes(of: method) }
+    /// Methods count where this server has checked the password or code itself. A sign-in by any other provider counts as
+    /// `fed`, whatever that provider calls it.
+    package func admits(_ session: ConsoleSession, at home: Application) -> Bool {
+        guard !requiredMethods.isEmpty else { return true }
+        let provider = home.providers.all.first { $0.name.hasSameBytes(as: session.provider) }
+        let methods = provider?.provesAddress == true ? session.methods : ["fed"]
+        return methods.contains { requiredMethods.containsBytes(of: $0) }
     }
 }

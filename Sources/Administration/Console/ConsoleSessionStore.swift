@@ -14,7 +14,9 @@ package protocol ConsoleSessionStore: Sendable {
     func consoleSession(_ hash: [UInt8], idle: Duration, home: Application.ID) async throws -> ConsoleSession?
 
     /// Moves the cookie to a client session of the same account, whose proof is fresh.
-    /// - Returns: `false` if the cookie is that of another account.
+    ///
+    /// A cookie whose own client session has ended stays dead: it may be in the hands of whoever that end was meant for.
+    /// - Returns: `false` if the cookie is dead, or that of another account.
     func moveConsoleSession(
         _ hash: [UInt8], to session: UUID, uid: UUID, home: Application.ID
     ) async throws -> Bool

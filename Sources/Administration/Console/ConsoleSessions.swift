@@ -19,7 +19,7 @@ package struct ConsoleSessions: Sendable {
 
     /// Opens the console session of a client session that has just begun.
     ///
-    /// `cookie` is the browser's present one, which stays if it belongs to the same account.
+    /// `cookie` is the browser's present one, which stays if its session is live and belongs to the same account.
     /// - Returns: the cookie.
     package func open(
         _ session: UUID, of uid: UUID, keeping cookie: String?, rules: ConsoleSessionRules, home: Application
@@ -45,9 +45,13 @@ package struct ConsoleSessions: Sendable {
 
     /// Ends the session, and the client session behind it.
     package func end(_ session: ConsoleSession, home: Application) async throws {
-        _ = try await store.endSession(
-            session.sessionID, of: session.uid, because: .logout, application: home.id)
+        try await discard(session.sessionID, of: session.uid, home: home)
         try await store.deleteConsoleSession(session.hash, home: home.id)
+    }
+
+    /// Ends a client session that has no console session.
+    package func discard(_ session: UUID, of uid: UUID, home: Application) async throws {
+        _ = try await store.endSession(session, of: uid, because: .logout, application: home.id)
     }
 
     /// Lets the person's grants count in sessions of another identity, which they have just used or added.
@@ -86,14 +90,20 @@ extension ConsoleSessions {
 
 extension ConsoleSessions {
     /// A value for a cookie that only this server can read; `purpose` is the cookie's.
-    package func cookie(of value: JSONValue, purpose: String, home: Application) throws -> String {
-        try sealing.seal(value.bytes, at: place(purpose, of: [], home: home)).hex
+    ///
+    /// With a session, the value is good in that session alone.
+    package func cookie(
+        of value: JSONValue, purpose: String, in session: ConsoleSession? = nil, home: Application
+    ) throws -> String {
+        try sealing.seal(value.bytes, at: place(purpose, of: session?.hash ?? [], home: home)).hex
     }
 
     /// The value of such a cookie; `nil` for another text.
-    package func value(ofCookie text: String?, purpose: String, home: Application) -> JSONValue? {
+    package func value(
+        ofCookie text: String?, purpose: String, in session: ConsoleSession? = nil, home: Application
+    ) -> JSONValue? {
         guard let bytes = text.flatMap({ [UInt8](hex: $0) }),
-            let opened = try? sealing.open(bytes, at: place(purpose, of: [], home: home))
+            let opened = try? sealing.open(bytes, at: place(purpose, of: session?.hash ?? [], home: home))
         else { return nil }
         return JSONValue(json: opened)
     }

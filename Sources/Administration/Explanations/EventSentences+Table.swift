@@ -186,6 +186,7 @@ extension EventSentences {
         "provider.switched": Entry("An administrator switched a provider."),
         "provider.switch-ended": Entry("The switch of a provider ended."),
         "provider.diagnosed": Entry("An administrator had a provider checked."),
+        "provider.tried": Entry("An administrator tried {provider} with an account of their own there."),
         "provider.mode-changed": Entry("The configuration changed the mode of a provider."),
     ]
 

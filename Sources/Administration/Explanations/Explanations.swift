@@ -1,6 +1,6 @@
 package import Accounts
 package import Foundation
-internal import ProviderKit
+package import ProviderKit
 
 /// Explains to administrators what has happened to an account, and what the linking rules decide.
 package struct Explanations: Sendable {
@@ -43,8 +43,31 @@ package struct Explanations: Sendable {
     package func explain(
         _ question: LinkingQuestion, by administrator: Administrator, in application: Application
     ) async throws -> Explanation {
+        try await recorded(by: administrator, in: application) { store in
+            try await question.answer(from: store, in: application)
+        }
+    }
+
+    /// Explains what a sign-in with evidence of a provider would lead to, and records that as a search too.
+    ///
+    /// `mode` replaces the provider's own.
+    package func explain(
+        _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, mode: ProviderMode?,
+        by administrator: Administrator
+    ) async throws -> Explanation {
+        let application = administrator.application
+        return try await recorded(by: administrator, in: application) { store in
+            try await LinkingExplainer(store: store).explain(evidence, of: provider, mode: mode, in: application)
+        }
+    }
+
+    /// Runs an explanation, and records who got it and how many accounts it shows.
+    private func recorded(
+        by administrator: Administrator, in application: Application,
+        _ explain: @Sendable (any LinkingFacts.Store) async throws -> Explanation
+    ) async throws -> Explanation {
         try await store.transaction(within: .administration) { store in
-            let explanation = try await question.answer(from: store, in: application)
+            let explanation = try await explain(store)
             var details = AdministrativeAct(by: administrator.actor).details
             (details["kind"], details["hits"]) = ("explain", .integer(Int64(explanation.found.count)))
             try await store.record(AuditEntry(.accountsSearched, details: details), application: application.id)

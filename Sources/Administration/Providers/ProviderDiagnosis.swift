@@ -25,6 +25,9 @@ package struct ProviderDiagnosis: Sendable {
         (self.services, self.trail, self.limit, self.clock) = (services, trail, limit, clock)
     }
 
+    /// The kinds of provider whose settings can be checked.
+    package var kinds: [ProviderKindDescription] { services.kinds }
+
     /// Checks a configured provider, and records that; also one that an administrator has switched off.
     ///
     /// There is nothing to check of a provider that is off in the configuration.

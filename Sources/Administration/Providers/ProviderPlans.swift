@@ -43,7 +43,10 @@ package struct ProviderPlans: Sendable {
         _ change: ModeChange, home: Application, you: UUID?, in application: Application,
         store: any ProviderPlanStore & AdminGrantStore
     ) async throws -> (ModeEffect, AdminImpact) {
-        let grants = application.id == home.id ? try await store.grants(home: home.id) : []
+        let isHome = application.id == home.id
+        // Administrators have no account in another application.
+        let you = isHome ? you : nil
+        let grants = isHome ? try await store.grants(home: home.id) : []
         let owners = Set(grants.filter { $0.role == .owner && $0.application == nil }.map(\.uid))
         let admins = Set(grants.map(\.uid)).union([you].compactMap(\.self))
         let effect = try await store.effect(

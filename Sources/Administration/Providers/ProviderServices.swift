@@ -3,6 +3,9 @@ package import ProviderKit
 
 /// What the server offers for looking at providers and the services behind them.
 package protocol ProviderServices: UpstreamStates {
+    /// The kinds of provider that can be configured.
+    var kinds: [ProviderKindDescription] { get }
+
     /// The tools for the checks of a provider of an application.
     ///
     /// Those for a candidate call private hosts only in development: an administrator chooses the hosts, and
@@ -14,6 +17,17 @@ package protocol ProviderServices: UpstreamStates {
     /// Neither files nor environment variables that the settings name are read. It calls the same hosts as the tools.
     /// - Throws: `AdministrationError.invalidProviderSettings`.
     func makeCandidate(_ settings: CandidateSettings, in application: Application) throws -> ProviderCandidate
+}
+
+/// A kind of provider that the server was built with.
+package struct ProviderKindDescription: Sendable {
+    package let name, displayName: String
+    package let flow: ProviderFlow
+    package let settings: SettingsSchema
+
+    package init(name: String, displayName: String, flow: ProviderFlow, settings: SettingsSchema) {
+        (self.name, self.displayName, self.flow, self.settings) = (name, displayName, flow, settings)
+    }
 }
 
 /// The settings of a provider that an administrator considers.

@@ -11,6 +11,8 @@ struct ServerProviders: ProviderServices {
     let delivery: CurrentDelivery
     let allowsPrivateHosts, allowsPrivateHostsOfCandidates: Bool
 
+    var kinds: [ProviderKindDescription] { installed.kinds.map { $0.description } }
+
     func tools(
         forProvider name: String, isCandidate: Bool, in application: Accounts.Application
     ) -> DiagnosticTools {
@@ -36,5 +38,11 @@ struct ServerProviders: ProviderServices {
         // A service that was never called is neither up nor down.
         guard let statistics, statistics.successes + statistics.failures > 0 else { return nil }
         return (statistics.isUp, statistics.lastSuccess)
+    }
+}
+
+extension Provider {
+    fileprivate static var description: ProviderKindDescription {
+        ProviderKindDescription(name: kind, displayName: displayName, flow: flow, settings: Settings.schema)
     }
 }

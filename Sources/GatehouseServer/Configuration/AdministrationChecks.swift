@@ -37,6 +37,9 @@ extension SettingsReader {
         if let client = home?["openid"]?["clients"]?[OAuthClient.consoleID] {
             report("is the name of the console", at: client.place)
         }
+        if let own = root["server"]?["admin"], own["publicURL"] == nil {
+            report("needs `publicURL`, where administrators reach the console", at: own.place)
+        }
         let url = Configuration.consoleURL(
             server: root["server"]?["publicURL"]?.text ?? "", admin: root["server"]?["admin"]?["publicURL"]?.text)
         if !url.isEmpty, (try? OAuthClient.console(at: url)) == nil {

@@ -41,7 +41,8 @@ struct SwitchOperations {
         ) { call, input in
             let act = call.act(because: try input.body.reasonWithoutNote)
             _ = try await useCases.providerSwitches.change(
-                input.name, as: try input.body.body.request, by: act, home: call.settings.home, in: call.application)
+                input.name, as: try input.body.body.request, by: act, home: call.settings.home,
+                you: call.administrator.person?.uid, in: call.application)
             return try await useCases.providers.status(of: input.name, in: call.application)
         }
     }
@@ -59,7 +60,8 @@ struct SwitchOperations {
             "providers.plan", scope: .writeProviders, hasOwnCapacity: true, errors: [.notFound]
         ) { call, input in
             try await useCases.providerPlans.plan(
-                input.name, to: input.body.mode, home: call.settings.home, in: call.application)
+                input.name, to: input.body.mode, home: call.settings.home, you: call.administrator.person?.uid,
+                in: call.application)
         }
     }
 }

@@ -15,7 +15,8 @@ extension Endpoint {
         guard let settings = scope.site.administration, scope.listener.servesAdministration(settings) else {
             return false
         }
-        return settings.admits(scope.statedAddress) && (settings.console != nil || !takes.isOfConsole)
+        guard settings.admits(scope.statedAddress) else { return false }
+        return !takes.isOfConsole || settings.console != nil && scope.pathPrefix.isEmpty
     }
 }
 
@@ -78,6 +79,7 @@ extension APIError {
         var details: [String: JSONValue]?
         switch error {
         case .forbidden(let scope): details = ["scope": .string(scope.rawValue)]
+        case .confirmationRequired(let phrase): details = ["confirm": .string(phrase)]
         case .invalidProviderSettings(let problems):
             let list = problems.map { JSONValue.object(["path": .string($0.path), "sentence": .string($0.sentence)]) }
             details = ["problems": .array(list)]

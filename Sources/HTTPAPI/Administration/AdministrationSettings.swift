@@ -1,5 +1,6 @@
 package import Accounts
 package import Administration
+internal import OpenID
 package import ProviderKit
 
 /// The section `admin` of the configuration, as far as the HTTP interface uses it.
@@ -47,6 +48,8 @@ package struct ConsoleSettings: Sendable {
     /// Where the pages of `admin.application` send the browser back to.
     package var callback: String { url + "/callback" }
     var isSecure: Bool { url.hasPrefix("https:") }
+    /// The origin of the console's pages, as browsers send it.
+    var origin: String { Issuer.origin(of: url) }
 }
 
 /// The listener at which a request has arrived.

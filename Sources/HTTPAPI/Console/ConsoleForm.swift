@@ -16,6 +16,10 @@ struct ConsoleForm: Sendable {
     var omitted: Set<String> = []
     /// The words that must be typed into `confirm`.
     var phrase: String?
+    /// The objects that people type as JSON instead of field by field.
+    var objects: Set<String> = []
+    /// The choices of fields whose schema allows any text.
+    var choices: [String: [String]] = [:]
 
     /// The operation's name without its prefix, by which texts are found.
     var name: String { endpoint.actName }
@@ -31,15 +35,18 @@ struct ConsoleForm: Sendable {
     func json(csrf: String, attempt: ConsoleAttempt?) -> JSONValue {
         let attempt = attempt.flatMap { $0.path.hasSameBytes(as: path) ? $0 : nil }
         let faulty = attempt?.problem.flatMap { faultyField(by: $0) }
-        let fields = Self.members(of: schema).filter { !omitted.contains($0.name) }.map { member in
+        let fields = members.filter { !omitted.contains($0.name) }.map { member in
             field(member, attempt: attempt, isFaulty: member.name == faulty?.name, reason: faulty?.reason)
         }
         return [
             "action": .string(path), "csrf": .string(csrf), "name": .string(name), "id": .string(elementID),
             "fields": .array(fields), "submit": .string(text("submit") ?? text("title") ?? endpoint.summary),
+            "busy": text("busy").map { .string($0) } ?? false,
             "isGrave": .bool(text("grave") != nil), "needsProof": .bool(text("proof") != nil),
         ]
     }
+
+    private var members: [Member] { Self.members(of: schema, keeping: objects) }
 
     /// The form's `id` in the page.
     private var elementID: String {
@@ -52,9 +59,12 @@ struct ConsoleForm: Sendable {
     private func faultyField(by problem: APIError) -> (name: String, reason: String)? {
         let message = problem.message
         if problem.code == .confirmationRequired { return ("confirm", message) }
-        let named = Self.members(of: schema).map(\.name).filter { message.hasPrefix($0 + " ") }
-            .max { $0.utf8.count < $1.utf8.count }
-        return named.map { ($0, message) }
+        let named = members.filter { member in
+            // An error may name a member of an object alone, as in `email is not an address`.
+            let names = [member.name] + member.schema.properties.keys
+            return message.hasPrefix(member.name + ".") || names.contains { message.hasPrefix($0 + " ") }
+        }.max { $0.name.utf8.count < $1.name.utf8.count }
+        return named.map { ($0.name, message) }
     }
 
     private func field(
@@ -75,7 +85,7 @@ struct ConsoleForm: Sendable {
             return .object(field)
         }
         if name == "confirm" { field["phrase"] = phrase.map { .string($0) } }
-        let choices = member.schema.choices
+        let choices = self.choices[name] ?? member.schema.choices
         if !choices.isEmpty {
             field[member.schema.isList ? "isChecks" : "isSelect"] = true
             field["options"] = .array(
@@ -125,14 +135,14 @@ extension ConsoleForm {
     }
 
     /// The fields in the order of the file of texts.
-    fileprivate static func members(of schema: JSONSchema, below prefix: String = "", isRequired: Bool = true)
-        -> [Member]
-    {
+    fileprivate static func members(
+        of schema: JSONSchema, below prefix: String = "", isRequired: Bool = true, keeping objects: Set<String> = []
+    ) -> [Member] {
         schema.properties.flatMap { name, member in
             let isNeeded = isRequired && schema.required.contains(name)
-            return member.properties.isEmpty
+            return member.properties.isEmpty || objects.contains(prefix + name)
                 ? [Member(name: prefix + name, schema: member, isRequired: isNeeded)]
-                : members(of: member, below: "\(prefix)\(name).", isRequired: isNeeded)
+                : members(of: member, below: "\(prefix)\(name).", isRequired: isNeeded, keeping: objects)
         }.sorted { rank(of: $0.name) < rank(of: $1.name) }
     }
 
@@ -145,17 +155,22 @@ extension ConsoleForm {
         }
     }
 
-    /// The body of the operation that a form stands for.
+    /// The body of the operation that a form stands for; an object may be sent as JSON in one field.
     ///
     /// - Throws: `AccountsError.invalidParameter` for a field that must be JSON and is not.
     static func body(of endpoint: Endpoint, from fields: FormFields) throws -> JSONValue {
         try body(of: endpoint.takes.body?.schema ?? JSONSchema(.object), from: fields, below: "")
     }
 
+    /// The path with the query of the operation, whose parameters a form may have too.
+    static func query(of endpoint: Endpoint, from fields: FormFields) -> String {
+        endpoint.takes.parameters.reduce("/") { $0.addingQuery([$1.name: fields[$1.name]]) }
+    }
+
     private static func body(of schema: JSONSchema, from fields: FormFields, below prefix: String) throws -> JSONValue {
         var members: [String: JSONValue] = [:]
         for (name, member) in schema.properties {
-            guard !member.properties.isEmpty else {
+            guard !member.properties.isEmpty, fields[prefix + name] == nil else {
                 members[name] = try value(of: member, named: prefix + name, in: fields)
                 continue
             }

@@ -52,29 +52,38 @@ struct ConsoleGuard: Sendable {
     /// A form must come from a page of this session.
     func person(_ context: OperationContext) async throws -> Person {
         let (settings, issuer) = try context.console
-        let (request, home) = (context.request.request, issuer.application)
-        let isForm = request.method == .post
-        let path = isForm ? request.uri.path : request.head.path ?? "/console"
-        let cookie = ConsoleCookie.session.value(in: context.request, settings: settings)
-        guard let session = try await console.sessions.session(cookie, rules: settings.rules, home: home) else {
+        let request = context.request.request
+        let path = request.method == .post ? request.uri.path : request.head.path ?? "/console"
+        guard let session = try await session(of: context) else {
             return .refused(try signIn.begin(returningTo: path, from: context))
         }
-        if isForm {
-            let fields = try FormFields(context.request.form, repeating: Set(repeatedNames))
-            guard request.isOfOwnPage(at: settings.url),
-                console.sessions.isFormToken(fields["csrf"], for: request.uri.path, in: session)
-            else {
-                await console.administration.audit(
-                    refusalOf: "console", for: ["reason": "csrf"], to: .account(pseudonym: session.pseudonym), in: home,
-                    log: context.log)
-                return .refused(.notice("csrf", status: .forbidden))
-            }
-        }
+        if let refused = try await refuseForeignForm(in: session, context) { return .refused(refused) }
         guard !session.isIdle else { return .refused(try await askForProof(session, returningTo: path, context)) }
-        guard settings.rules.admits(session.methods) else {
+        guard settings.rules.admits(session, at: issuer.application) else {
             return .refused(await refuse(session, context, because: "method"))
         }
         return .signedIn(session)
+    }
+
+    /// The live session of a request's cookie, which may be idle.
+    func session(of context: OperationContext) async throws -> ConsoleSession? {
+        let (settings, issuer) = try context.console
+        let cookie = ConsoleCookie.session.value(in: context.request, settings: settings)
+        return try await console.sessions.session(cookie, rules: settings.rules, home: issuer.application)
+    }
+
+    /// The answer to a form that no page of this session has sent; `nil` for another request.
+    func refuseForeignForm(in session: ConsoleSession, _ context: OperationContext) async throws -> Response? {
+        let (settings, request) = (try context.console.settings, context.request.request)
+        guard request.method == .post else { return nil }
+        let fields = try FormFields(context.request.form, repeating: console.repeatedFields)
+        if request.isOfOwnPage(at: settings.origin),
+            console.sessions.isFormToken(fields["csrf"], for: request.uri.path, in: session)
+        {
+            return nil
+        }
+        await audit("csrf", session, context)
+        return .notice("csrf", status: .forbidden)
     }
 
     /// Has the person prove again who they are; a form that was sent waits for that.
@@ -85,34 +94,35 @@ struct ConsoleGuard: Sendable {
         guard context.request.request.method == .post else {
             return try signIn.begin(returningTo: path, prover: session.uid, from: context)
         }
-        let form: JSONValue = ["path": .string(path), "form": .string(try context.request.form)]
+        let sentTo = context.request.request.uri.path
+        let form: JSONValue = ["path": .string(sentTo), "form": .string(try context.request.form)]
         try await console.sessions.keep(form, in: session, home: home)
         return try signIn.begin(
             returningTo: path.addingQuery(["resume": "1"]), prover: session.uid, from: context)
     }
 
     /// Refuses a person who has no role for the page.
-    private func refuse(
-        _ session: ConsoleSession, _ context: OperationContext, because reason: String = "role"
-    ) async -> Response {
-        guard let home = try? context.console.issuer.application else { return .notice("no-role", status: .forbidden) }
-        await console.administration.audit(
-            refusalOf: "console", for: ["reason": .string(reason)], to: .account(pseudonym: session.pseudonym),
-            in: home, log: context.log)
+    func refuse(_ session: ConsoleSession, _ context: OperationContext, because reason: String = "role") async
+        -> Response
+    {
+        await audit(reason, session, context)
         if reason == "method" { return .notice("method", status: .forbidden) }
         let isOtherIdentity = !session.grants.isEmpty && !session.grants.contains(where: \.counts)
         return .notice(isOtherIdentity ? "other-identity" : "no-role", status: .forbidden)
     }
 
-    /// The fields of all forms that may have several values.
-    private var repeatedNames: [String] { console.endpoints.flatMap { ConsoleForm.repeated(in: $0) } }
+    private func audit(_ reason: String, _ session: ConsoleSession, _ context: OperationContext) async {
+        guard let home = try? context.console.issuer.application else { return }
+        await console.administration.audit(
+            refusalOf: "console", for: ["reason": .string(reason)], to: .account(pseudonym: session.pseudonym),
+            in: home, log: context.log)
+    }
 }
 
 extension Request {
     /// Whether the browser says that a page of the console has sent the request.
-    fileprivate func isOfOwnPage(at url: String) -> Bool {
+    fileprivate func isOfOwnPage(at origin: String) -> Bool {
         if let site = headers[.secFetchSite] { return site.hasSameBytes(as: "same-origin") }
-        let origin = url.split(separator: "/", maxSplits: 3).prefix(2).joined(separator: "//")
         return headers[.origin]?.hasSameBytes(as: origin) == true
     }
 }

@@ -1,4 +1,3 @@
-internal import Administration
 internal import Console
 internal import Foundation
 internal import ProviderKit
@@ -13,21 +12,12 @@ extension ConsoleList.Column {
 
     /// The account of a `uid`, as a link for those who may look at accounts.
     static func account(_ title: String) -> Self {
-        Self(title) { item, visit in item["uid"].string.map { visit.account($0) } ?? .null }
+        Self(title) { item, visit in visit.accountLink(item["uid"]) }
     }
 
     /// When a queued item is tried next, or when it was delivered or given up.
     static let fate = Self("Due or ended") { item, _ in
         ["dueAt", "deliveredAt", "failedAt"].map { item[$0] }.first { !$0.isNull } ?? .null
-    }
-}
-
-extension ConsoleVisit {
-    /// The uid of an account of this application, with a link for those who may look at accounts.
-    func account(_ uid: String) -> JSONValue {
-        var cell: [String: JSONValue] = ["text": .string(uid)]
-        if may(.readAccounts) { cell["href"] = .string("\(base)/accounts/\(uid)") }
-        return .object(cell)
     }
 }
 

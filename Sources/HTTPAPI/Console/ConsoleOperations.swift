@@ -24,7 +24,7 @@ struct ConsoleOperations: Sendable {
             let settings = visit.settings
             visit.said = console.sessions.value(
                 ofCookie: ConsoleCookie.said.value(in: visit.context.request, settings: settings), purpose: "said",
-                home: visit.home)
+                in: visit.session, home: visit.home)
             var response = try await visit.response(place.build(visit))
             if visit.said != nil { response.headers.append(ConsoleCookie.said.drop(settings: settings)) }
             return response
@@ -37,8 +37,8 @@ struct ConsoleOperations: Sendable {
             let kept = try await console.sessions.takeKept(in: visit.session, home: visit.home),
             let path = kept["path"].string, let form = kept["form"].string
         else { return nil }
-        let names = console.endpoints.reduce(into: Set<String>()) { $0.formUnion(ConsoleForm.repeated(in: $1)) }
-        return ConsoleAttempt(path: path, fields: try FormFields(form, repeating: names), problem: nil)
+        return ConsoleAttempt(
+            path: path, fields: try FormFields(form, repeating: console.repeatedFields), problem: nil)
     }
 
     /// Sends what a GET of the admin API streams as a file.
@@ -65,14 +65,20 @@ struct ConsoleOperations: Sendable {
     func submit(_ endpoint: Endpoint) -> Operation<Void, Response> {
         operation("submit \(endpoint.actName)") { visit in
             let fields = try FormFields(visit.context.request.form, repeating: ConsoleForm.repeated(in: endpoint))
+            let place = ConsolePlaces.answers.first { $0.path == endpoint.consolePath }
             do {
-                let answer = try await visit.run(endpoint, body: ConsoleForm.body(of: endpoint, from: fields))
-                if answer.headers[.contentDisposition] != nil { return answer }
-                let json = try await visit.answer(answer)
-                let path = endpoint.consolePath
-                if !endpoint.isAct || json["dryRun"].bool == true,
-                    let place = ConsolePlaces.answers.first(where: { $0.path == path })
-                {
+                let bodies =
+                    try ConsolePlaces.readings[endpoint.consolePath]?(visit, endpoint, fields)
+                    ?? [ConsoleForm.body(of: endpoint, from: fields)]
+                var json = JSONValue.null
+                for body in bodies {
+                    let answer = try await visit.run(
+                        endpoint, query: ConsoleForm.query(of: endpoint, from: fields), body: body)
+                    if answer.headers[.contentDisposition] != nil { return answer }
+                    json = try await visit.answer(answer)
+                    if json["items"].array?.isEmpty == false { break }
+                }
+                if let place, place.isOfAct || !endpoint.isAct || json["dryRun"].bool == true {
                     return try await visit.response(place.build(visit, json, fields))
                 }
                 return try done(endpoint, json, in: visit)
@@ -81,7 +87,9 @@ struct ConsoleOperations: Sendable {
                 return try await entrance.askForProof(
                     visit.session, returningTo: visit.path(of: page.path), visit.context)
             } catch {
-                guard let problem = APIError(any: error), problem.code != .internal else { throw error }
+                guard visit.may(call: endpoint), let problem = APIError(any: error), problem.code != .internal else {
+                    throw error
+                }
                 var visit = visit
                 visit.attempt = ConsoleAttempt(path: visit.path, fields: fields, problem: problem)
                 return try await visit.response(ConsolePlaces.page(ofForm: endpoint.consolePath).build(visit), problem)
@@ -96,9 +104,12 @@ struct ConsoleOperations: Sendable {
         for name in names where !answer[name].isNull {
             said[name] = answer[name]
         }
-        let target = ConsolePlaces.page(showing: endpoint.consolePath)
+        // The account may be gone by the time that its page is asked for.
+        let isErasure = endpoint.actName == "accounts.erase"
+        let target = ConsolePlaces.page(showing: isErasure ? "/erasures" : endpoint.consolePath)
         var response = Response.seeOther(visit.path(of: target.path))
-        let value = try console.sessions.cookie(of: .object(said), purpose: "said", home: visit.home)
+        let value = try console.sessions.cookie(
+            of: .object(said), purpose: "said", in: visit.session, home: visit.home)
         response.headers.append(ConsoleCookie.said.set(value, for: 60, settings: visit.settings))
         return response
     }
@@ -111,9 +122,18 @@ struct ConsoleOperations: Sendable {
             switch try await entrance.person(context) {
             case .refused(let response): return response
             case .signedIn(let session):
-                let names = session.applications(of: context.scope.site).map(\.name)
-                return names.first.map { .seeOther("/console/\($0)") } ?? .notice("no-role", status: .forbidden)
+                guard let first = session.applications(of: context.scope.site).first else {
+                    return await entrance.refuse(session, context)
+                }
+                return .seeOther("/console/\(first.name)")
             }
+        }
+    }
+
+    /// Lets a person sign in by another method or as somebody else, which a live session of their browser would prevent.
+    var signInAgain: Operation<Void, Response> {
+        Operation("console.signInAgain", limits: .administration) { context, _ in
+            try signIn.begin(returningTo: "/console", prompting: true, from: context)
         }
     }
 
@@ -124,17 +144,17 @@ struct ConsoleOperations: Sendable {
     var signOut: Operation<Void, Response> {
         Operation("console.signOut", limits: .administration) { context, _ in
             let (settings, issuer) = try context.console
-            guard case .signedIn(let session) = try await entrance.person(context) else {
-                return .notice("signed-out", status: .ok)
+            if let session = try await entrance.session(of: context) {
+                if let refused = try await entrance.refuseForeignForm(in: session, context) { return refused }
+                try await console.sessions.end(session, home: issuer.application)
             }
-            try await console.sessions.end(session, home: issuer.application)
             var response = Response.notice("signed-out", status: .ok)
             response.headers.append(ConsoleCookie.session.drop(settings: settings))
             return response
         }
     }
 
-    private func operation(
+    func operation(
         _ name: String, _ run: @escaping @Sendable (ConsoleVisit) async throws -> Response
     ) -> Operation<Void, Response> {
         Operation("console.\(name)", limits: .administration) { context, _ in
@@ -155,10 +175,12 @@ extension ConsolePlaces {
     /// The page that shows the effect of an act: the nearest one above its path.
     static func page(showing path: String) -> ConsolePlace {
         var parts = path.split(separator: "/").map(String.init)
-        if path == "/invitations" || path.hasSuffix("/notes") { parts.removeLast() }
+        if path == "/invitations" { parts = ["accounts"] }
+        if path.hasSuffix("/notes") { parts.removeLast() }
         while true {
             let above = parts.isEmpty ? "" : "/" + parts.joined(separator: "/")
-            if let place = all.first(where: { $0.path == above }), !(above.isEmpty && !parts.isEmpty) { return place }
+            let found = all.first { $0.path == above && !$0.isOfForm }
+            if let found, !(above.isEmpty && !parts.isEmpty) { return found }
             guard !parts.isEmpty else { return overview }
             parts.removeLast()
         }
@@ -168,7 +190,7 @@ extension ConsolePlaces {
     static func actPage(_ path: String) -> ConsolePlace {
         ConsolePlace(path) { visit in
             guard let endpoint = visit.console.act(at: path) else { throw APIError.nothingHere }
-            if case .administrator(let needed?) = endpoint.guards.access { try visit.administrator.require(needed) }
+            try await visit.require(endpoint)
             return try await visit.actPage(of: endpoint)
         }
     }

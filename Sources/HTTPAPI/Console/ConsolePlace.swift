@@ -9,10 +9,12 @@ struct ConsolePlace: Sendable {
     let path: String
     /// The paths of acts whose forms stand on this page, so that a refused one is shown here again.
     let forms: [String]
+    /// Whether the page shows a form alone, so that no act leads to it.
+    let isOfForm: Bool
     let build: Build
 
-    init(_ path: String, forms: [String] = [], build: @escaping Build) {
-        (self.path, self.forms, self.build) = (path, forms, build)
+    init(_ path: String, forms: [String] = [], isOfForm: Bool = false, build: @escaping Build) {
+        (self.path, self.forms, self.isOfForm, self.build) = (path, forms, isOfForm, build)
     }
 }
 
@@ -22,10 +24,19 @@ struct ConsoleAnswer: Sendable {
 
     /// The path of the question.
     let path: String
+    /// Whether the operation is an act, whose answer is shown instead of the page that shows its effect.
+    let isOfAct: Bool
     let build: Build
 
-    init(_ path: String, build: @escaping Build) { (self.path, self.build) = (path, build) }
+    init(_ path: String, isOfAct: Bool = false, build: @escaping Build) {
+        (self.path, self.isOfAct, self.build) = (path, isOfAct, build)
+    }
 }
+
+/// How the fields of a form become the bodies of calls, for a form whose fields are not those of the operation.
+///
+/// The calls are made one after the other until one answers with a list that is not empty.
+typealias ConsoleReading = @Sendable (ConsoleVisit, Endpoint, FormFields) throws -> [JSONValue]
 
 /// The pages of the console, by subject.
 enum ConsolePlaces {
@@ -36,8 +47,10 @@ enum ConsolePlaces {
         let scope: AdminScope?
     }
 
-    static let all: [ConsolePlace] = [overview] + accounts + providers + operations
+    static let all: [ConsolePlace] = [overview] + accounts + providers + operations + trials
     static let answers: [ConsoleAnswer] = accountAnswers + providerAnswers + operationAnswers
+    /// By the paths of the operations.
+    static let readings: [String: ConsoleReading] = accountReadings.merging(providerReadings) { $1 }
 
     /// The paths of the admin API's files, which are sent as they are.
     static let downloads = ["/audit/export"]

@@ -25,8 +25,7 @@ extension ConsolePlaces {
         columns: [
             .init("Account") { item, visit in
                 // Administrators are accounts of one application, which other applications have no pages about.
-                visit.home.id == visit.application.id
-                    ? item["uid"].string.map { visit.account($0) } ?? .null : item["uid"]
+                visit.home.id == visit.application.id ? visit.accountLink(item["uid"]) : item["uid"]
             },
             .words("Role", "role", of: "role"),
             .init("For") { item, visit in

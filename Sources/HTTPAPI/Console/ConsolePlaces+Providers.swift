@@ -2,6 +2,30 @@ internal import Console
 internal import ProviderKit
 
 extension ConsolePlaces {
-    static let providers: [ConsolePlace] = []
-    static let providerAnswers: [ConsoleAnswer] = []
+    static let providers: [ConsolePlace] = [
+        ConsolePlace("/providers") { try await $0.providersPage() },
+        ConsolePlace("/providers/check", forms: ["/providers/check"]) { try $0.newProviderPage() },
+        ConsolePlace("/providers/{name}", forms: ["/providers/{name}/plan", "/providers/{name}/diagnose"]) {
+            try await $0.providerPage()
+        },
+        ConsolePlace("/providers/{name}/switch", forms: ["/providers/{name}/switch"], isOfForm: true) {
+            try await $0.switchPage()
+        },
+        ConsolePlace("/explain", forms: ["/explain"]) { try $0.explainPage() },
+    ]
+
+    static let providerAnswers: [ConsoleAnswer] = [
+        ConsoleAnswer("/providers/{name}/plan") { visit, plan, _ in visit.planPage(plan) },
+        ConsoleAnswer("/providers/{name}/diagnose") { visit, diagnosis, _ in visit.diagnosisPage(diagnosis) },
+        ConsoleAnswer("/providers/check") { visit, answer, fields in
+            try visit.newProviderPage(checked: answer, fields)
+        },
+        ConsoleAnswer("/explain") { visit, explanation, fields in
+            try visit.explainPage(explanation, of: fields)
+        },
+    ]
+
+    static let providerReadings: [String: ConsoleReading] = [
+        "/providers/check": { visit, _, fields in [try NewProviderForm.body(from: fields, in: visit)] }
+    ]
 }

@@ -24,7 +24,7 @@ extension ConsolePlaces {
                 } ?? .null
             },
             .init("Account") { item, visit in
-                if let uid = item["uid"].string { return visit.account(uid) }
+                guard item["uid"].isNull else { return visit.accountLink(item["uid"]) }
                 return item["account"].string.map { pseudonym in
                     [
                         "text": .string("Pseudonym \(pseudonym.prefix(12))…"),

@@ -16,7 +16,9 @@ struct ConsoleRoutes {
         let ownPages = acts.map(\.consolePath).filter { path in !places.contains { $0.path == path } }
         return [
             page("/console", .get, operations.start), page("/console/callback", .get, operations.callback),
+            page("/console/sign-in", .get, operations.signInAgain),
             page("/console/sign-out", .post, operations.signOut),
+            page(Self.base + ConsolePlaces.trialPath, .post, operations.beginTrial),
             asset(.style), asset(.script),
         ]
             + places.map { page(Self.base + $0.path, .get, operations.show($0)) }
@@ -55,10 +57,11 @@ struct ConsoleRoutes {
         let page = ConsolePage(
             "notice", title: ConsoleTemplates.text("notice.error.title") ?? "Not possible",
             [
+                "again": .string(ConsoleTemplates.text("notice.again") ?? ""), "href": ["whole": "/console"],
                 "refusal": [
                     "code": .string(known.code.rawValue),
                     "text": .string(ConsoleTemplates.text("problem.\(known.code.rawValue)") ?? known.message),
-                ]
+                ],
             ])
         var response = Response.console(page, status: .init(code: known.status))
         response.headers[.retryAfter] = known.retryAfter.map(String.init)

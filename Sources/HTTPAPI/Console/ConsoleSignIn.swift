@@ -11,14 +11,22 @@ internal import ProviderKit
 struct ConsoleSignIn: Sendable {
     /// How long a person may take to sign in, in seconds.
     private static let flowTime = 1800
+    /// The longest path with a query, in bytes, for which browsers keep the cookie of the flow (RFC 6265, 6.1).
+    private static let longestPath = 1200
 
     let console: ConsoleServices
 
     /// Sends the browser to sign in, from where it comes back to a path of the console.
     ///
-    /// `prover` is the account that must prove again who it is; `nil` for a sign-in.
-    func begin(returningTo path: String, prover: UUID? = nil, from context: OperationContext) throws -> Response {
+    /// `prover` is the account that must prove again who it is; `nil` for a sign-in. With `prompting`, a live session of
+    /// the browser does not suffice.
+    func begin(
+        returningTo path: String, prover: UUID? = nil, prompting: Bool = false, from context: OperationContext
+    ) throws -> Response {
         let (settings, issuer) = try context.console
+        let path = Self.returned(path)
+        // The browser would not send the cookies of another of the server's hosts to the callback.
+        guard context.isAt(settings.origin) else { return .seeOther(settings.origin + path) }
         let verifier = Digest.base64URL(SystemRandom.bytes(32))
         let state = Digest.base64URL(SystemRandom.bytes(16))
         var flow: [String: JSONValue] = [
@@ -28,12 +36,20 @@ struct ConsoleSignIn: Sendable {
         let url = issuer.url(of: .authorization).addingQuery([
             "client_id": OAuthClient.consoleID, "redirect_uri": settings.callback, "response_type": "code",
             "scope": "openid", "state": state, "code_challenge": CodeChallenge.s256(of: verifier),
-            "code_challenge_method": "S256", "prompt": prover.map { _ in "login" },
+            "code_challenge_method": "S256", "prompt": prompting || prover != nil ? "login" : nil,
         ])
-        var response = Response.seeOther(url)
+        // Chromium does not let a form redirect to an origin that `form-action` lacks.
+        let isBlocked = context.request.request.method == .post && issuer.origin != settings.origin
+        var response = isBlocked ? Response.notice("proof", status: .forbidden, href: url) : .seeOther(url)
         let value = try console.sessions.cookie(of: .object(flow), purpose: "flow", home: issuer.application)
         response.headers.append(ConsoleCookie.flow.set(value, for: Self.flowTime, settings: settings))
         return response
+    }
+
+    /// A path of the console, cut to what fits into a cookie; `//host/console` would lead to another host.
+    private static func returned(_ path: String) -> String {
+        guard path.hasPrefix("/console") else { return "/console" }
+        return path.utf8.count <= longestPath ? path : String(path.prefix { $0 != "?" })
     }
 
     /// Takes the answer of the application's pages.
@@ -56,7 +72,10 @@ struct ConsoleSignIn: Sendable {
         } catch is OAuthError {
             return .notice("callback", status: .badRequest)
         }
+        // A session that another device has lent proves nothing.
+        guard !grant.isBorrowed else { return try begin(returningTo: path, prompting: true, from: context) }
         if let prover = flow["prover"].string, !prover.hasSameBytes(as: grant.uid.text) {
+            try await console.sessions.discard(grant.sessionID, of: grant.uid, home: home)
             return .notice("other-account", status: .forbidden)
         }
         let cookie = try await console.sessions.open(
@@ -84,6 +103,15 @@ extension OperationContext {
     }
 }
 
+extension OperationContext {
+    /// Whether the browser has sent the request to this origin.
+    fileprivate func isAt(_ origin: String) -> Bool {
+        let forwarding = Forwarding(
+            of: request.request, peer: request.context.peer, site: scope.site, at: scope.listener)
+        return Issuer.origin(of: request.request, isSecure: forwarding.isSecure).hasSameBytes(as: origin)
+    }
+}
+
 extension Response {
     /// A page of the console.
     static func console(
@@ -97,10 +125,14 @@ extension Response {
             status: status, headers: headers, body: .init(byteBuffer: .init(string: page.html(in: frame))))
     }
 
-    /// A page with one sentence, and a link to begin again.
-    static func notice(_ name: String, status: HTTPResponse.Status) -> Response {
+    /// A page with one sentence, and a link to go on: to `href`, or as the sentence needs it.
+    static func notice(_ name: String, status: HTTPResponse.Status, href: String? = nil) -> Response {
         let title = ConsoleTemplates.text("notice.\(name).title") ?? "Console"
-        var values: [String: JSONValue] = ["name": .string(name)]
+        let again = ConsoleTemplates.text("notice.\(name).again")
+        var values: [String: JSONValue] = [
+            "again": .string(again ?? ConsoleTemplates.text("notice.again") ?? ""),
+            "href": ["whole": .string(href ?? (again == nil ? "/console" : "/console/sign-in"))],
+        ]
         values["text"] = ConsoleTemplates.text("notice.\(name).text").map { .string($0) }
         return .console(ConsolePage("notice", title: title, values), status: status)
     }

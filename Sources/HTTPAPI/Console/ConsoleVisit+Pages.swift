@@ -58,15 +58,14 @@ extension ConsoleVisit {
     /// note, which is kept with the account.
     func form(
         _ route: String, at place: String? = nil, preset: [String: String] = [:], hidden: Set<String> = [],
-        omitted: Set<String> = [], phrase: String? = nil
+        omitted: Set<String> = [], phrase: String? = nil, objects: Set<String> = [], choices: [String: [String]] = [:]
     ) -> JSONValue {
-        guard let endpoint = console.act(at: route) else { return .null }
-        if case .administrator(let needed?) = endpoint.guards.access, !may(needed) { return .null }
+        guard let endpoint = console.act(at: route), may(call: endpoint) else { return .null }
         let path = place ?? path(of: route)
         let omitted = endpoint.path.contains("/accounts/{uid}") ? omitted : omitted.union(["reason.note"])
         return ConsoleForm(
             endpoint: endpoint, path: path, preset: preset, hidden: hidden, omitted: omitted,
-            phrase: phrase ?? self.phrase(of: endpoint)
+            phrase: phrase ?? self.phrase(of: endpoint), objects: objects, choices: choices
         ).json(csrf: formToken(for: path), attempt: attempt)
     }
 
@@ -85,8 +84,7 @@ extension ConsoleVisit {
 
     /// A link to the page of an act's form; `null` if the person may not act so.
     func link(_ route: String) -> JSONValue {
-        guard let endpoint = console.act(at: route) else { return .null }
-        if case .administrator(let needed?) = endpoint.guards.access, !may(needed) { return .null }
+        guard let endpoint = console.act(at: route), may(call: endpoint) else { return .null }
         let name = "act.\(endpoint.actName)"
         return [
             "href": .string(path(of: route)),
@@ -98,12 +96,13 @@ extension ConsoleVisit {
     /// The page with the form of one act: what will happen, to whom, what they are told, and whether it can be undone.
     func actPage(of endpoint: Endpoint) async throws -> ConsolePage {
         let name = "act.\(endpoint.actName)"
-        var values: [String: JSONValue] = ["form": form(endpoint.consolePath)]
+        let target = try await target(of: endpoint)
+        var values: [String: JSONValue] = ["target": target, "form": try form(of: endpoint, for: target)]
         for part in ["what", "told", "undo"] {
             values[part] = text(part, of: endpoint).map { .string($0) }
         }
         values["up"] = .string(path(of: ConsolePlaces.page(showing: endpoint.consolePath).path))
-        values["target"] = try await target(of: endpoint)
+        values["identity"] = try await identity(of: endpoint)
         return ConsolePage("act", title: ConsoleTemplates.text("\(name).title") ?? endpoint.summary, values)
     }
 

@@ -35,6 +35,12 @@ struct ConsoleVisit: Sendable {
 
     func may(_ scope: AdminScope) -> Bool { administrator.scopes.contains(scope) }
 
+    /// Whether the person's roles admit them to an operation of the admin API.
+    func may(call endpoint: Endpoint) -> Bool {
+        guard case .administrator(let needed?) = endpoint.guards.access else { return true }
+        return may(needed)
+    }
+
     /// The path of an act or list of the admin API at the console, with the parameters of this request.
     func path(of route: String) -> String {
         base
@@ -62,6 +68,16 @@ struct ConsoleServices: Sendable {
     let limits: any RateLimiting
     /// The operations of the admin API.
     let endpoints: [Endpoint]
+    /// The fields of their forms that may have several values.
+    let repeatedFields: Set<String>
+
+    init(
+        administration: AdministrationUseCases, openID: OpenIDUseCases, limits: any RateLimiting, endpoints: [Endpoint]
+    ) {
+        (self.administration, self.openID, self.limits) = (administration, openID, limits)
+        self.endpoints = endpoints
+        repeatedFields = endpoints.reduce(into: []) { $0.formUnion(ConsoleForm.repeated(in: $1)) }
+    }
 
     var sessions: ConsoleSessions { administration.consoleSessions }
 
@@ -82,8 +98,7 @@ extension ConsoleVisit {
     /// The answer to a GET of the admin API, with the parameters of this request; `null` if the person lacks its scope.
     func read(_ path: String, asking query: [(String, String?)] = []) async throws -> JSONValue {
         guard let endpoint = console.endpoint(.get, path) else { throw APIError.nothingHere }
-        if case .administrator(let needed?) = endpoint.guards.access, !may(needed) { return .null }
-        return try await answer(to: path, asking: query)
+        return try await may(call: endpoint) ? answer(to: path, asking: query) : .null
     }
 
     /// The answer to a GET of the admin API, which the page is about.
@@ -109,19 +124,32 @@ extension ConsoleVisit {
         let head = HTTPRequest(method: endpoint.method, scheme: nil, authority: nil, path: query)
         let request = IncomingRequest(
             request: Request(head: head, body: .init(buffer: sent)), context: context.request.context, body: sent)
+        try await require(endpoint)
         do {
-            if case .administrator(let needed?) = endpoint.guards.access { try administrator.require(needed) }
             let caller = AdministratorSession(administrator, services: console.administration)
             return try await endpoint.prepare(request, application.providers).run(
                 OperationContext(
                     scope: scope, client: context.client, optionalPrincipal: nil, administration: caller,
                     request: request, place: endpoint.takes.place))
         } catch AdministrationError.forbidden(let scope) {
-            await console.administration.audit(
-                refusalOf: endpoint.guards.name, for: ["scope": .string(scope.rawValue)], to: administrator.actor,
-                in: application, log: context.log)
-            throw AdministrationError.forbidden(scope)
+            throw await refusal(of: endpoint, lacking: scope)
         }
+    }
+
+    /// Refuses a person whose roles do not admit them to an operation.
+    ///
+    /// - Throws: `AdministrationError.forbidden`, after it has been audited.
+    func require(_ endpoint: Endpoint) async throws {
+        guard case .administrator(let needed?) = endpoint.guards.access, !may(needed) else { return }
+        throw await refusal(of: endpoint, lacking: needed)
+    }
+
+    /// The error for a person who lacks a scope, after it has been audited.
+    private func refusal(of endpoint: Endpoint, lacking scope: AdminScope) async -> AdministrationError {
+        await console.administration.audit(
+            refusalOf: endpoint.guards.name, for: ["scope": .string(scope.rawValue)], to: administrator.actor,
+            in: application, log: context.log)
+        return .forbidden(scope)
     }
 
     /// The JSON of a response; `null` for one without a body.

@@ -105,7 +105,10 @@ package struct APIResponder: HTTPResponder {
     /// The writer of errors in another form than the API's: that of the endpoint, or of the dialect that a path without
     /// an endpoint belongs to.
     private func errorWriter(for request: Request, context: APIRequestContext) -> ErrorWriter? {
-        let endpoint = exception(for: request, context: context)
+        // One that the listener does not serve to this client must not show by its errors that it exists.
+        let endpoint = exception(for: request, context: context).flatMap {
+            $0.isServed(byListenerOf: context.scope) ? $0 : nil
+        }
         let dialect = dialect(of: endpoint, request: request, context: context)
         if endpoint?.dialect != nil, dialect == nil { return nil }
         return endpoint?.writesError ?? dialect?.writesError

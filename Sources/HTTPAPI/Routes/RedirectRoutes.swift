@@ -136,9 +136,14 @@ extension ResponseShape<AuthorizationCallback> {
             case .app(let url): return .redirect(to: url, cookie: callback.expired, age: 0, in: context)
             case .page(let arrived):
                 guard let issuer = context.scope.application.openID else { throw AccountsError.invalidState }
-                var response = Response.seeOther(issuer.page(of: arrived.request))
-                response.headers[.setCookie] = callback.expired?.header(age: 0, in: context)
-                return response
+                return .page(at: issuer.page(of: arrived.request), ending: callback, in: context)
+            case .trial(let provider, let code):
+                guard let console = context.scope.site.administration?.console else {
+                    throw AccountsError.invalidState
+                }
+                let name = context.scope.application.application.name
+                let page = console.page(ofTrial: provider, in: name, code: code)
+                return .page(at: page, ending: callback, in: context)
             }
         }
     }
@@ -150,6 +155,15 @@ extension Response {
         var headers: HTTPFields = [.location: url, .cacheControl: "no-store", .referrerPolicy: "no-referrer"]
         headers[.setCookie] = cookie?.header(age: age, in: context)
         return Response(status: .found, headers: headers)
+    }
+
+    /// Redirects the browser to a page of the server, and deletes the cookie of its flow.
+    fileprivate static func page(
+        at url: String, ending callback: AuthorizationCallback, in context: OperationContext
+    ) -> Response {
+        var response = Response.seeOther(url)
+        response.headers[.setCookie] = callback.expired?.header(age: 0, in: context)
+        return response
     }
 }
 

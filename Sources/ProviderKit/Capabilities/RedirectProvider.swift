@@ -43,6 +43,10 @@ public struct RedirectFlow: Sendable, Equatable {
     public let beganAt: Date?
     /// What the app passes to the provider's page, by names of `forwardedParameters`; empty at the callback.
     public let parameters: [String: String]
+    /// Whether an administrator tries the provider.
+    ///
+    /// Then `VerifiedIdentity.profile` contains every claim that the service states; the server stores none of them.
+    public let isTrial: Bool
 
     /// The `S256` challenge for the verifier.
     public var codeChallenge: String { CodeChallenge.s256(of: codeVerifier) }
@@ -50,10 +54,11 @@ public struct RedirectFlow: Sendable, Equatable {
     /// Creates a flow; only the server and tests of a provider need to call this.
     public init(
         state: String, nonce: String, codeVerifier: String, callbackURL: String, requiresFreshLogin: Bool = false,
-        beganAt: Date? = nil, parameters: [String: String] = [:]
+        beganAt: Date? = nil, parameters: [String: String] = [:], isTrial: Bool = false
     ) {
         (self.state, self.nonce, self.codeVerifier, self.callbackURL) = (state, nonce, codeVerifier, callbackURL)
         (self.requiresFreshLogin, self.beganAt, self.parameters) = (requiresFreshLogin, beganAt, parameters)
+        self.isTrial = isTrial
     }
 }
 

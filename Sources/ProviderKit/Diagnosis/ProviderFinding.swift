@@ -2,7 +2,7 @@
 ///
 /// Providers note what they find while people sign in (`FindingNoting`). Checks on behalf of an administrator report
 /// the same findings (`DiagnosableProvider`).
-public enum ProviderFinding: String, Error, Sendable, Hashable, CaseIterable {
+public enum ProviderFinding: String, Error, Sendable, Hashable, CaseIterable, Codable {
     /// The service does not accept the client id or the secret.
     case clientRefused = "client.refused"
     /// The service does not know the callback URL.

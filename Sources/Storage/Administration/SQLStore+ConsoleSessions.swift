@@ -77,9 +77,11 @@ extension SQLStore: ConsoleSessionStore {
     private static let moveConsoleSession = Statement(
         .write,
         """
-        UPDATE console_sessions SET session_id = $3, used_at = now()
-         WHERE application_id = $1 AND hash = $2 AND uid = $4 AND expires_at > now()
-        RETURNING uid
+        UPDATE console_sessions c SET session_id = $3, used_at = now()
+          FROM sessions s
+         WHERE c.application_id = $1 AND c.hash = $2 AND c.uid = $4 AND c.expires_at > now()
+           AND s.application_id = $1 AND s.id = c.session_id AND s.ended_at IS NULL AND s.expires_at > now()
+        RETURNING c.uid
         """)
 
     package func moveConsoleSession(

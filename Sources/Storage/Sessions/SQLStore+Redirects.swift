@@ -54,15 +54,24 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
         _ code: OpaqueToken, for evidence: VerifiedIdentity, from provider: String, state: [UInt8], lifetime: Duration,
         application: Application.ID
     ) async throws {
+        try await issueCode(
+            code, for: evidence,
+            marks: [sealing.mark(of: evidence.providerUid, at: provider)]
+                + evidence.addresses.map { sealing.mark(of: $0.address.value) },
+            state: state, lifetime: lifetime, application: application)
+    }
+
+    func issueCode(
+        _ code: OpaqueToken, for content: some Encodable, marks: [[UInt8]], state: [UInt8], lifetime: Duration,
+        application: Application.ID
+    ) async throws {
         let sealed = try sealing.seal(
-            Array(JSONEncoder().encode(evidence)), at: .evidence(application: application, state: state))
+            Array(JSONEncoder().encode(content)), at: .evidence(application: application, state: state))
         let rows = try await run(
             Self.issueCode,
             [
                 .application(application), .bytes(state), .bytes(code.hash), .bytes(sealed), .interval(lifetime),
-                .bytesArray(
-                    [sealing.mark(of: evidence.providerUid, at: provider)]
-                        + evidence.addresses.map { sealing.mark(of: $0.address.value) }),
+                .bytesArray(marks),
             ])
         guard rows.affected == 1 else { throw StoreConflict() }
     }

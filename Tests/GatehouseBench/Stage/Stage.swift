@@ -11,8 +11,9 @@ import Synchronization
 struct Stage: Sendable {
     static let publicURL = "http://127.0.0.1:1"
     private static let masterKey = Data(SystemRandom.bytes(32)).base64EncodedString()
-    /// Four connections per hashing thread: enough that none is idle, and few enough that no request waits too long.
-    static let signInConnections = 4 * hashingThreads
+    /// Two connections per hashing thread: enough that none is idle, and few enough that one client's requests are not
+    /// refused on a slow machine, which would measure the refusals.
+    static let signInConnections = 2 * hashingThreads
     /// How many threads of the server hash passwords.
     static let hashingThreads = HashingPool.threads(onCores: ProcessInfo.processInfo.activeProcessorCount)
     static let peopleOfEach = 128

@@ -66,7 +66,9 @@ struct PageBrowser: Sendable {
     var headers: HTTPHeaders = [:]
 
     /// Has connections of its own if `http` is given.
-    init(_ server: TestServer, by http: HTTPClient? = nil) { api = APIClient(server, by: http) }
+    init(_ server: TestServer, by http: HTTPClient? = nil) { self.init(APIClient(server, by: http)) }
+
+    init(_ api: APIClient) { self.api = api }
 
     /// The value of the cookie of the browser's sessions.
     var sessions: String? { cookies["gatehouse-sso-demo"] }
@@ -92,29 +94,36 @@ struct PageBrowser: Sendable {
     }
 
     mutating func send(_ method: HTTPMethod, _ place: String, form: [String: String]?) async throws -> View {
-        var (method, path, form) = (method, Self.path(place), form)
+        let sent = form.map(RelyingParty.encoded)
+        var view = try await exchange(method, place, form: sent)
         for _ in 0..<10 {
-            var headers = headers
-            if !cookies.isEmpty { headers.replaceOrAdd(name: "cookie", value: cookieHeader) }
-            if form != nil {
-                headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
-                if headers["origin"].isEmpty { headers.add(name: "origin", value: Self.issuer) }
-                if headers["sec-fetch-site"].isEmpty { headers.add(name: "sec-fetch-site", value: "same-origin") }
-            }
-            let answer = try await api.send(
-                method, path, raw: form.map { Array(RelyingParty.encoded($0).utf8) }, headers: headers)
-            for cookie in answer.headers["set-cookie"] {
-                let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
-                cookies[String(pair[0])] = pair.count == 2 ? String(pair[1]) : nil
-                cookieLines[String(pair[0])] = cookie
-            }
-            let view = View(answer: answer, path: path)
-            guard answer.status == 303, let next = answer.headers.first(name: "location"),
+            guard view.status == 303, let next = view.answer.headers.first(name: "location"),
                 next.hasPrefix(Self.issuer + "/") || next.hasPrefix("/")
             else { return view }
-            (method, path, form) = (.GET, Self.path(next), nil)
+            view = try await exchange(.GET, next, form: nil)
         }
         throw TimeoutError()
+    }
+
+    /// Sends one request, with an encoded form if there is one, and keeps the cookies of the answer.
+    ///
+    /// A form has the headers that browsers send with forms of the issuer's own pages, unless `headers` has others.
+    mutating func exchange(_ method: HTTPMethod, _ place: String, form: String?) async throws -> View {
+        var headers = headers
+        if !cookies.isEmpty { headers.replaceOrAdd(name: "cookie", value: cookieHeader) }
+        if form != nil {
+            headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+            if headers["origin"].isEmpty { headers.add(name: "origin", value: Self.issuer) }
+            if headers["sec-fetch-site"].isEmpty { headers.add(name: "sec-fetch-site", value: "same-origin") }
+        }
+        let path = Self.path(place)
+        let answer = try await api.send(method, path, raw: form.map { Array($0.utf8) }, headers: headers)
+        for cookie in answer.headers["set-cookie"] {
+            let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
+            cookies[String(pair[0])] = pair.count == 2 ? String(pair[1]) : nil
+            cookieLines[String(pair[0])] = cookie
+        }
+        return View(answer: answer, path: path)
     }
 
     private static func path(_ place: String) -> String {
@@ -157,7 +166,8 @@ extension PageBrowser {
 }
 
 extension String {
-    fileprivate var unescapedHTML: String {
+    /// The text with the entities that templates write replaced.
+    var unescapedHTML: String {
         replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
             .replacing("&#39;", with: "'").replacing("&amp;", with: "&")
     }

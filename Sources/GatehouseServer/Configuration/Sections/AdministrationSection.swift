@@ -36,7 +36,10 @@ extension Configuration {
                     help: "Whether there is a console, at `/console`. Needs `openid` in the application."),
                 Setting(
                     "requireMethods", .list(of: .text), default: [],
-                    help: "`amr` values, of which an administrator's session at the console must have one."),
+                    help: """
+                        `amr` values, of which an administrator's session at the console must have one. A sign-in by \
+                        another provider counts as `fed`, whatever that provider calls it.
+                        """),
                 Setting(
                     "stepUp", .positiveDuration, default: "5m",
                     help: "How old the proof of an administrator may be for acts that matter most."),

@@ -74,6 +74,8 @@ private struct NoTrail: AuditTrail {
 }
 
 private struct Services: ProviderServices {
+    let kinds: [ProviderKindDescription] = []
+
     func tools(
         forProvider name: String, isCandidate: Bool, in application: Accounts.Application
     ) -> DiagnosticTools {

@@ -1,0 +1,162 @@
+internal import Accounts
+internal import Administration
+internal import Console
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import OpenID
+internal import ProviderKit
+
+extension ConsolePlaces {
+    static let trialPath = "/providers/{name}/try"
+
+    /// The page from which an administrator tries a provider, and which shows once what the trial has led to.
+    ///
+    /// The admin API has no such operation, because a service key has no browser.
+    static let trials = [
+        ConsolePlace(trialPath) { visit in
+            try await visit.requireTrials()
+            guard let code = try visit.context.request.query["code"] else { return try visit.trialPage() }
+            let ended = try await visit.console.administration.trials.finish(
+                code, of: visit["name"], in: visit.session, by: visit.administrator)
+            guard let ended else { return try visit.trialPage(["isLost": true]) }
+            return try visit.trialPage(["result": visit.shown(ended.outcome, ended.verdict)])
+        }
+    ]
+}
+
+extension ConsoleOperations {
+    /// Begins a trial, and shows the link to the provider's pages.
+    ///
+    /// It is a link, because browsers apply `form-action` to the redirects of a form too.
+    var beginTrial: Operation<Void, Response> {
+        operation("beginTrial") { visit in
+            try await visit.requireTrials()
+            let name = visit["name"]
+            let beginning = try await console.administration.trials.begin(
+                name, inBrowser: visit.settings.sharesOrigin(with: visit.application.callbackURL(of: name)),
+                in: visit.session, by: visit.administrator)
+            switch beginning {
+            case .ended(let outcome):
+                return try await visit.response(visit.trialPage(["result": visit.shown(outcome, nil)]))
+            case .leaves(let redirect):
+                var response = try await visit.response(visit.trialPage(["link": ["whole": .string(redirect.url)]]))
+                if let cookie = redirect.cookie {
+                    let value = cookie.header(age: FlowCookie.age, in: visit.context)
+                    response.headers.append(HTTPField(name: .setCookie, value: value))
+                }
+                return response
+            }
+        }
+    }
+}
+
+extension ConsoleSettings {
+    /// The page of the console that shows what a trial has led to.
+    func page(ofTrial provider: String, in application: String, code: String) -> String {
+        "\(url)/\(application)/providers/\(provider)/try".addingQuery(["code": code])
+    }
+
+    /// Whether cookies that the console sets are sent to a URL too.
+    fileprivate func sharesOrigin(with other: String) -> Bool {
+        Issuer.origin(of: url).hasSameBytes(as: Issuer.origin(of: other))
+    }
+}
+
+// MARK: - What the page shows
+
+extension ConsoleVisit {
+    /// - Throws: `AdministrationError.forbidden`, after it has been audited.
+    fileprivate func requireTrials() async throws {
+        let scope = AdminScope.writeProviders
+        guard !may(scope) else { return }
+        await console.administration.audit(
+            refusalOf: "console.try", for: ["scope": .string(scope.rawValue)], to: administrator.actor,
+            in: application, log: context.log)
+        throw AdministrationError.forbidden(scope)
+    }
+
+    /// The page of the provider that the path names, with the link to its pages or a result.
+    fileprivate func trialPage(_ shown: [String: JSONValue] = [:]) throws -> ConsolePage {
+        guard let provider = application.providers.all.first(where: { $0.name.hasSameBytes(as: self["name"]) }) else {
+            throw AdministrationError.notFound("provider")
+        }
+        let path = path(of: ConsolePlaces.trialPath)
+        let values: [String: JSONValue] = [
+            "provider": .string(provider.displayName), "action": .string(path), "csrf": .string(formToken(for: path)),
+            "canTry": .bool(ProviderTrials.canTry(provider)), "isOff": .bool(provider.mode == .off),
+            "isOffInFile": .bool(provider.declaration.mode == .off),
+        ]
+        return ConsolePage("try", title: "Try \(provider.displayName)", values.merging(shown) { $1 })
+    }
+
+    /// The result for the template; accounts are named only to those who may look at accounts.
+    fileprivate func shown(_ outcome: TrialOutcome, _ verdict: Explanation?) -> JSONValue {
+        [
+            "failure": outcome.failure.map {
+                ["code": .string($0.code), "sentence": $0.sentence.map { .string($0) } ?? false]
+            } ?? false,
+            "findings": .array(
+                outcome.findings.map {
+                    [
+                        "id": .string($0.rawValue), "sentence": .string($0.sentence),
+                        "remedy": .string($0.remedy),
+                    ]
+                }),
+            "hasFindings": .bool(!outcome.findings.isEmpty), "evidence": outcome.evidence?.shown ?? false,
+            "tokens": ConsoleTemplates.text("try.tokens.\(outcome.tokens.rawValue)").map { .string($0) } ?? false,
+            "away": outcome.away.shown, "completion": outcome.completion.shown, "revocation": outcome.revocation.shown,
+            "verdict": verdict.map { explanation in
+                [
+                    "words": may(.readAccounts) ? .string(explanation.verdict.outcome.words) : false,
+                    "rule": .string(explanation.verdict.rule.rawValue),
+                    "reason": .string(explanation.verdict.rule.reason),
+                    "remedies": .array(explanation.verdict.refusal.remedies.map { .string($0) }),
+                ]
+            } ?? false,
+        ]
+    }
+}
+
+extension VerifiedIdentity {
+    /// The most claims that are shown, so that the page stays small.
+    private static let mostClaims = 64
+
+    fileprivate var shown: JSONValue {
+        [
+            "uid": .plain(providerUid), "name": displayName.map { .plain($0) } ?? false,
+            "methods": .array(methods.map { .string($0) }), "hasAddresses": .bool(!addresses.isEmpty),
+            "addresses": .array(
+                addresses.map { claim in
+                    [
+                        "kind": .string(claim.address.kind.rawValue), "address": .string(claim.address.value),
+                        "isVerified": .bool(claim.isVerified), "isAuthoritative": .bool(claim.isAuthoritative),
+                    ]
+                }),
+            "hasClaims": .bool(!profile.isEmpty), "isCut": .bool(profile.count > Self.mostClaims),
+            "claims": .array(
+                profile.sorted { $0.key < $1.key }.prefix(Self.mostClaims).map { name, value in
+                    ["claim": .plain(name), "value": .plain(value.string ?? value.written)]
+                }),
+        ]
+    }
+}
+
+extension Duration? {
+    /// The time in milliseconds.
+    fileprivate var shown: JSONValue {
+        map { ["ms": .integer($0.components.seconds * 1000 + $0.components.attoseconds / 1_000_000_000_000_000)] }
+            ?? false
+    }
+}
+
+extension JSONValue {
+    /// A text that is shown as it is, even if it looks like a time; it is cut here.
+    fileprivate static func plain(_ text: String) -> JSONValue {
+        ["whole": .string(String(text.unicodeScalars.prefix(300)))]
+    }
+
+    fileprivate var written: String {
+        (try? JSONEncoder.stable.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+}

@@ -1,0 +1,62 @@
+internal import Accounts
+internal import Administration
+internal import Console
+internal import Foundation
+internal import ProviderKit
+
+extension ConsoleVisit {
+    /// The form on the page of an act, with what it shows at first and without what the person may not fill in.
+    func form(of endpoint: Endpoint, for target: JSONValue) throws -> JSONValue {
+        let path = endpoint.consolePath
+        return switch endpoint.actName {
+        case "accounts.setAccess": form(path, preset: try Self.access(of: target))
+        case "accounts.endSessions": form(path, preset: try linkedSession)
+        case "accounts.recover": form(path, omitted: may(.recoverAccounts) ? [] : ["confirm"])
+        case "invitations.send":
+            form(path, omitted: may(.accessOfAccounts) ? ["reason.note"] : ["reason.note", "roles", "claims"])
+        default: form(path)
+        }
+    }
+
+    /// The session that the link to the page names; ids are all that a link may fill in.
+    private var linkedSession: [String: String] {
+        get throws {
+            let id = try context.request.query["sessions"].flatMap { UUID(uuidString: $0) }
+            return id.map { ["sessions": $0.text] } ?? [:]
+        }
+    }
+
+    /// The roles and claims that an account has, which the form replaces.
+    private static func access(of account: JSONValue) throws -> [String: String] {
+        let roles = account["roles"].array?.compactMap(\.string) ?? []
+        return ["roles": roles.joined(separator: "\n"), "claims": try account["claims"].asTypedJSON]
+    }
+
+    /// The identity that an act removes, masked.
+    func identity(of endpoint: Endpoint) async throws -> JSONValue {
+        guard endpoint.path.contains("/identities/{id}/") else { return .null }
+        let identities = try await read("/accounts/{uid}/identities", asking: [("limit", "200")])
+        return identities["items"].array?.first { $0["id"].string == self["id"] } ?? .null
+    }
+}
+
+extension JSONValue {
+    /// The value as JSON on several lines.
+    ///
+    /// Characters that are invisible, such as those that change the direction of text, are escaped, because pages show
+    /// them as their numbers, and a form would send those back.
+    var asTypedJSON: String {
+        get throws {
+            let encoder = JSONEncoder.stable
+            encoder.outputFormatting.insert(.prettyPrinted)
+            let text = String(decoding: try encoder.encode(self), as: UTF8.self)
+            return text.unicodeScalars.map { scalar in
+                guard scalar.properties.generalCategory == .format, scalar.value <= 0xFFFF else {
+                    return String(scalar)
+                }
+                let digits = String(scalar.value, radix: 16)
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }.joined()
+        }
+    }
+}
