@@ -19,7 +19,8 @@ struct ServiceKeyBody: RequestPayload {
 
     static let fields = RequestFields(
         Self.init, .init("name", JSONSchema(.string, pattern: JSONSchema.noNUL, length: 1...ServiceKeys.longestName)),
-        .init("scopes"), .init("expiresIn"), .init("allow"))
+        .init("scopes", .array(of: .enumeration(AdminScope.allCases.filter(\.isForKeys).map(\.rawValue)))),
+        .init("expiresIn"), .init("allow"))
 }
 
 struct RotationBody: RequestPayload {

@@ -15,7 +15,7 @@ extension AdminRoutes {
         return [
             queues.erasures.at(
                 .get, "/erasures", "Deletions of accounts, the newest first",
-                takes: .list(.init("status", help: "`scheduled`, `restored` or `erased`.")),
+                takes: .list(.phase),
                 returns: .json { ListPayload($0) }),
             queues.retryErasure.at(
                 .post, "/erasures/{receipt}/retry", "Asks the pending processors of an erasure again",
@@ -80,6 +80,9 @@ extension AdminRoutes {
 }
 
 extension OperationDescription.Parameter {
+    fileprivate static let phase = Self(
+        "status", help: "`scheduled`, `restored` or `erased`.",
+        schema: .enumeration(ErasureStatus.Phase.allCases.map(\.rawValue)))
     fileprivate static let state = Self(
         "state", help: "`pending`, `delivered` or `failed`.",
         schema: .enumeration(QueueState.allCases.map(\.rawValue)))

@@ -46,7 +46,7 @@ package struct ConsoleSettings: Sendable {
     package init(url: String, rules: ConsoleSessionRules) { (self.url, self.rules) = (url, rules) }
 
     /// The names below `/console` that are no applications.
-    package static let reservedNames = ["assets", "callback", "claim", "sign-out"]
+    package static let reservedNames = ["assets", "callback", "claim", "sign-in", "sign-out"]
 
     /// Where the pages of `admin.application` send the browser back to.
     package var callback: String { url + "/callback" }

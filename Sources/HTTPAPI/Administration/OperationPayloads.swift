@@ -116,7 +116,9 @@ struct ReplayBody: RequestPayload {
     let until: SentTime
     let types: [String]?
 
-    static let fields = RequestFields(Self.init, .init("since"), .init("until"), .init("types"))
+    static let fields = RequestFields(
+        Self.init, .init("since"), .init("until"),
+        .init("types", .array(of: .enumeration(AccountEvent.Kind.allCases.map(\.rawValue)))))
 }
 
 /// A time of RFC 3339 in a request.

@@ -41,6 +41,21 @@ struct ConsoleOperations: Sendable {
             path: path, fields: try FormFields(form, repeating: console.repeatedFields), problem: nil)
     }
 
+    /// Sends what a GET of the admin API streams as a file.
+    ///
+    /// A link of another site leads to the page above instead, because downloads are recorded and limited.
+    func download(_ path: String) -> Operation<Void, Response> {
+        operation("download \(path)") { visit in
+            let origin = visit.context.request.request.headers[.secFetchSite] ?? "none"
+            guard ["none", "same-origin"].contains(origin) else {
+                return .seeOther(visit.path(of: ConsolePlaces.page(showing: path).path))
+            }
+            let parameters = console.endpoint(.get, path)?.takes.parameters ?? []
+            let query = try visit.context.request.query
+            return try await visit.get(path, asking: parameters.map { ($0.name, query[$0.name]?.inUTC) })
+        }
+    }
+
     // MARK: - Forms
 
     /// Takes the form of an operation of the admin API.
@@ -84,8 +99,9 @@ struct ConsoleOperations: Sendable {
 
     /// Leads to the page that shows the effect of an act, and says there what was done.
     private func done(_ endpoint: Endpoint, _ answer: JSONValue, in visit: ConsoleVisit) throws -> Response {
+        let names = ["secret", "link", "receipt", "ended", "kid", "delivered", "failure", "events"]
         var said: [String: JSONValue] = [:]
-        for name in ["secret", "link", "receipt", "ended", "kid"] where !answer[name].isNull {
+        for name in names where !answer[name].isNull {
             said[name] = answer[name]
         }
         // The account may be gone by the time that its page is asked for.

@@ -52,6 +52,9 @@ enum ConsolePlaces {
     /// By the paths of the operations.
     static let readings: [String: ConsoleReading] = accountReadings.merging(providerReadings) { $1 }
 
+    /// The paths of the admin API's files, which are sent as they are.
+    static let downloads = ["/audit/export"]
+
     /// The sections of the navigation, in its order.
     static let sections: [Section] = [
         Section(path: "", title: "Overview", scope: .readServer),

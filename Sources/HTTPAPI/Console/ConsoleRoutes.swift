@@ -26,6 +26,7 @@ struct ConsoleRoutes {
             asset(.style), asset(.script),
         ]
             + places.map { page(Self.base + $0.path, .get, operations.show($0)) }
+            + ConsolePlaces.downloads.map { page(Self.base + $0, .get, operations.download($0)) }
             + Set(ownPages).map { page(Self.base + $0, .get, operations.show(ConsolePlaces.actPage($0))) }
             + acts.map { page(Self.base + $0.consolePath, .post, operations.submit($0)) }
     }

@@ -47,12 +47,16 @@ extension ConsoleVisit {
     }
 
     /// The form of an act, for the template `form`; `null` if the person may not act so.
+    ///
+    /// `place` is the path to send it to, if the route has parameters that this request lacks. Only acts on accounts take a
+    /// note, which is kept with the account.
     func form(
-        _ route: String, preset: [String: String] = [:], hidden: Set<String> = [], omitted: Set<String> = [],
-        phrase: String? = nil, objects: Set<String> = [], choices: [String: [String]] = [:]
+        _ route: String, at place: String? = nil, preset: [String: String] = [:], hidden: Set<String> = [],
+        omitted: Set<String> = [], phrase: String? = nil, objects: Set<String> = [], choices: [String: [String]] = [:]
     ) -> JSONValue {
         guard let endpoint = console.act(at: route), may(call: endpoint) else { return .null }
-        let path = path(of: route)
+        let path = place ?? path(of: route)
+        let omitted = endpoint.path.contains("/accounts/{uid}") ? omitted : omitted.union(["reason.note"])
         return ConsoleForm(
             endpoint: endpoint, path: path, preset: preset, hidden: hidden, omitted: omitted,
             phrase: phrase ?? self.phrase(of: endpoint), objects: objects, choices: choices
@@ -60,13 +64,16 @@ extension ConsoleVisit {
     }
 
     /// The words that confirm an act, which name what it is done to.
-    private func phrase(of endpoint: Endpoint) -> String? {
+    private func phrase(of endpoint: Endpoint) -> String? { text("phrase", of: endpoint) }
+
+    /// A text about an act, in which the parameters of the path are values.
+    private func text(_ part: String, of endpoint: Endpoint) -> String? {
         let names = endpoint.path.matches(of: /\{(\w+)\}/).map { String($0.1) }
         // Phrases have ids as the server writes them, even if the address of the page has capital letters.
         let values = Dictionary(
             names.map { ($0, JSONValue.string(UUID(uuidString: self[$0])?.text ?? self[$0])) }
         ) { $1 }
-        return ConsoleTemplates.render("act.\(endpoint.actName).phrase", .object(values))
+        return ConsoleTemplates.render("act.\(endpoint.actName).\(part)", .object(values))
     }
 
     /// A link to the page of an act's form; `null` if the person may not act so.
@@ -86,7 +93,7 @@ extension ConsoleVisit {
         let target = try await target(of: endpoint)
         var values: [String: JSONValue] = ["target": target, "form": try form(of: endpoint, for: target)]
         for part in ["what", "told", "undo"] {
-            values[part] = ConsoleTemplates.text("\(name).\(part)").map { .string($0) }
+            values[part] = text(part, of: endpoint).map { .string($0) }
         }
         values["up"] = .string(path(of: ConsolePlaces.page(showing: endpoint.consolePath).path))
         values["identity"] = try await identity(of: endpoint)

@@ -105,8 +105,15 @@ extension ConsoleVisit {
     ///
     /// - Throws: what the operation throws, and `AdministrationError.forbidden`.
     func answer(to path: String, asking query: [(String, String?)] = []) async throws -> JSONValue {
+        try await answer(get(path, asking: query))
+    }
+
+    /// The response to a GET of the admin API.
+    ///
+    /// - Throws: what the operation throws, and `AdministrationError.forbidden`.
+    func get(_ path: String, asking query: [(String, String?)] = []) async throws -> Response {
         guard let endpoint = console.endpoint(.get, path) else { throw APIError.nothingHere }
-        return try await answer(run(endpoint, query: query.reduce("/") { $0.addingQuery([$1.0: $1.1]) }))
+        return try await run(endpoint, query: query.reduce("/") { $0.addingQuery([$1.0: $1.1]) })
     }
 
     /// Runs an operation of the admin API for the person.

@@ -1,0 +1,207 @@
+internal import Console
+internal import Foundation
+internal import ProviderKit
+
+extension ConsolePlaces {
+    // MARK: - Audit
+
+    static let audit = ConsolePlace("/audit") { visit in
+        var state = try await visit.answer(to: "/audit/state").object ?? [:]
+        state["isSealed"] = .bool(state["unsealed"]?.integer == 0)
+        state["age"] = .string(Duration.seconds(state["oldestUnsealed"]?.integer ?? 0).inWords)
+        return try await auditList.page(
+            for: visit, in: "audit",
+            with: ["state": .object(state), "export": .string(visit.path(of: "/audit/export"))])
+    }
+
+    private static let auditList = ConsoleList(
+        path: "/audit", name: "audit",
+        columns: [
+            .init("Time", "at"),
+            .init("Event") { item, visit in
+                item["event"].string.map { event in
+                    ["text": .string(event), "href": .string(visit.events(by: ["event": event]))]
+                } ?? .null
+            },
+            .init("Account") { item, visit in
+                guard item["uid"].isNull else { return visit.accountLink(item["uid"]) }
+                return item["account"].string.map { pseudonym in
+                    [
+                        "text": .string("Pseudonym \(pseudonym.prefix(12))…"),
+                        "href": .string(visit.events(by: ["account": pseudonym])),
+                    ]
+                } ?? .null
+            },
+            .init("Actor") { item, visit in visit.actor(item["actor"]) },
+            .init("Details") { item, _ in
+                .string(JSONValue.object((item["details"].object ?? [:]).filter { $0.key != "actor" }).inline)
+            },
+        ])
+
+    // MARK: - Keys
+
+    static let keys = ConsoleList(
+        path: "/keys", name: "keys",
+        columns: [
+            .init("Key", "kid"), .words("Signs", "purpose", of: "purpose"), .words("State", "state", of: "key"),
+            .init("Algorithm") { item, _ in
+                let bits = item["bits"].integer.map { ", \($0) bits" } ?? ""
+                return .string((item["algorithm"].string ?? "") + bits)
+            },
+            .init("Made", "createdAt"), .init("Signed until", "retiredAt"), .init("Accepted until", "publishedUntil"),
+        ],
+        rowActs: [
+            .init("/keys/{kid}/retire", "kid", by: "kid") { item in
+                item["state"].string != "retired" && item["purpose"].string != "erasures"
+            }
+        ],
+        acts: ["/keys/rotate"])
+
+    /// What retiring a key would do; the reason that was typed stays in the form.
+    static let retirement = ConsoleAnswer("/keys/{kid}/retire") { visit, answer, fields in
+        guard let endpoint = visit.console.act(at: "/keys/{kid}/retire") else { throw APIError.nothingHere }
+        var page = try await visit.actPage(of: endpoint)
+        page.values["form"] = visit.form("/keys/{kid}/retire", preset: fields.values.filter { $0.key != "dryRun" })
+        let effect = ConsoleTemplates.text("retirement.\(answer["state"].string ?? "")")
+        page.values["what"] = effect.map { .string($0) }
+        return page
+    }
+
+    // MARK: - Limits
+
+    static let limits = ConsolePlace("/limits", forms: ["/limits/search", "/limits/lift"]) { visit in
+        var page = limitsPage(visit, typed: [:])
+        // Locks that could not be lifted are named by the form that was sent.
+        if let attempt = visit.attempt, attempt.path == visit.path(of: "/limits/lift") {
+            page.values["lift"] = liftForm(visit, typed: attempt.fields.values)
+        }
+        return page
+    }
+
+    static let locks = ConsoleAnswer("/limits/search") { visit, answer, fields in
+        var page = limitsPage(visit, typed: fields.values)
+        let found = ConsoleList(
+            path: "/limits", name: "locks",
+            columns: [
+                .words("Lock", "kind", of: "lock"), .init("Of", "name"), .init("Until", "until"),
+            ]
+        ).table(of: ["items": answer["locks"]], next: nil, in: visit)
+        page.values["found"] = .object(found)
+        // Counters that do not lock yet are lifted, too.
+        page.values["lift"] = liftForm(visit, typed: fields.values)
+        return page
+    }
+
+    private static func limitsPage(_ visit: ConsoleVisit, typed: [String: String]) -> ConsolePage {
+        ConsolePage(
+            "limits", title: ConsoleTemplates.text("list.limits.title") ?? "Limits",
+            [
+                "about": .string(ConsoleTemplates.text("list.limits.about") ?? ""),
+                "search": visit.form("/limits/search", preset: typed),
+            ])
+    }
+
+    /// The form that lifts the locks of what was searched for.
+    private static func liftForm(_ visit: ConsoleVisit, typed: [String: String]) -> JSONValue {
+        let subjects: Set = ["email", "phone", "address"]
+        let subject = typed.filter { subjects.contains($0.key) }
+        return visit.form(
+            "/limits/lift", preset: subject, hidden: Set(subject.keys), omitted: subjects.subtracting(subject.keys))
+    }
+
+    // MARK: - Configuration
+
+    static let configuration = ConsolePlace("/configuration") { visit in
+        let answer = try await visit.answer(to: "/configuration")
+        var (titles, sections): ([String], [String: [JSONValue]]) = ([], [:])
+        for item in answer["items"].array ?? [] {
+            let key = ConfigurationKey(item["key"].string ?? "")
+            if sections[key.section] == nil { titles.append(key.section) }
+            sections[key.section, default: []].append(key.shown(of: item))
+        }
+        return ConsolePage(
+            "configuration", title: ConsoleTemplates.text("list.configuration.title") ?? "Configuration",
+            [
+                "about": .string(ConsoleTemplates.text("list.configuration.about") ?? ""),
+                "refused": refusedFile(answer["refused"]),
+                "groups": .array(titles.map { ["title": .string($0), "items": .array(sections[$0] ?? [])] }),
+            ])
+    }
+
+    private static func refusedFile(_ refused: JSONValue) -> JSONValue {
+        guard let problems = refused["problems"].array else { return .null }
+        return [
+            "at": refused["at"],
+            "problems": .array(
+                problems.map { problem in
+                    [
+                        "line": .string(problem["line"].integer.map { "Line \($0): " } ?? ""), "key": problem["key"],
+                        "reason": ["whole": problem["reason"]],
+                    ]
+                }),
+        ]
+    }
+}
+
+/// The path of a key in the configuration, in its section.
+private struct ConfigurationKey {
+    let section, rest: String
+
+    /// The section is the first part of the path, or the first three below `applications`.
+    init(_ path: String) {
+        let parts = path.split(separator: ".", omittingEmptySubsequences: false)
+        let depth = min(parts.first == "applications" ? 3 : 1, parts.count - 1)
+        section = depth < 1 ? "Top level" : parts.prefix(depth).joined(separator: ".")
+        rest = parts.dropFirst(depth).joined(separator: ".")
+    }
+
+    func shown(of item: JSONValue) -> JSONValue {
+        let source: String? =
+            switch item["source"].string ?? "" {
+            case "default": nil
+            case "environment": "from the environment"
+            case let place: place.hasPrefix("file:") ? "line \(place.dropFirst(5))" : place
+            }
+        return [
+            "key": .string(rest), "value": ["whole": .string(item["value"].inline)],
+            "source": source.map { .string($0) } ?? false,
+        ]
+    }
+}
+
+extension ConsoleVisit {
+    /// The list of the audit with filters.
+    fileprivate func events(by filter: KeyValuePairs<String, String?>) -> String {
+        path(of: "/audit").addingQuery(filter)
+    }
+
+    /// Who acted, with a link to what they did.
+    fileprivate func actor(_ actor: JSONValue) -> JSONValue {
+        let (words, filter): (String, String)
+        if let key = actor["key"].string {
+            (words, filter) = ("Service key \(key)", "key:\(key)")
+        } else if let host = actor["cli"].string {
+            (words, filter) = ("A command on \(host)", "cli:\(host)")
+        } else if let account = actor["account"].string {
+            (words, filter) = ("Administrator \(account.prefix(12))…", "account:\(account)")
+        } else {
+            return .null
+        }
+        return ["text": .string(words), "href": .string(events(by: ["actor": filter]))]
+    }
+}
+
+extension Duration {
+    /// The duration in its largest whole unit: `5 minutes`.
+    var inWords: String {
+        let seconds = components.seconds
+        let (count, unit): (Int64, String) =
+            switch seconds {
+            case ..<120: (seconds, "second")
+            case ..<7200: (seconds / 60, "minute")
+            case ..<172_800: (seconds / 3600, "hour")
+            default: (seconds / 86_400, "day")
+            }
+        return "\(count) \(unit)\(count == 1 ? "" : "s")"
+    }
+}

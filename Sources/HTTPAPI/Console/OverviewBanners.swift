@@ -1,0 +1,72 @@
+internal import Foundation
+internal import ProviderKit
+
+/// What needs attention: each banner of the overview leads to the page where something can be done.
+enum OverviewBanners {
+    /// How long before its end a secret is named.
+    private static let notice: TimeInterval = 30 * 86_400
+    /// After how many seconds without a seal the audit is named; it is sealed every few seconds.
+    private static let longestUnsealed: Int64 = 60
+
+    static func values(for visit: ConsoleVisit, at now: Date) async throws -> [String: JSONValue] {
+        let limit = [("limit", Optional("200"))]
+        let providers = try await visit.read("/providers", asking: limit)["items"].array ?? []
+        let webhooks = try await visit.read("/webhooks", asking: limit)["items"].array ?? []
+        let keys = try await visit.read("/service-keys", asking: limit)["items"].array ?? []
+        let refused = try await visit.read("/configuration")["refused"]
+        let audit = try await visit.read("/audit/state")
+        let unsealed = audit["oldestUnsealed"].integer ?? 0
+        return [
+            "switches": .array(providers.compactMap { switched($0, in: visit) }),
+            "secrets": .array(providers.compactMap { expiringSecret($0, in: visit, at: now) }),
+            "keys": .array(keys.compactMap { expiringKey($0, in: visit, at: now) }),
+            "refused": refused.isNull
+                ? .null : ["at": refused["at"], "href": .string(visit.path(of: "/configuration"))],
+            "unsealed": unsealed <= longestUnsealed
+                ? .null
+                : [
+                    "age": .string(Duration.seconds(unsealed).inWords),
+                    "href": .string(visit.path(of: "/audit")),
+                ],
+            "webhooks": .array(
+                webhooks.filter { $0["state"].string == "failing" }.map { webhook in
+                    [
+                        "name": webhook["name"], "failure": webhook["failure"], "pending": webhook["pending"],
+                        "href": .string(visit.path(of: "/webhooks")),
+                    ]
+                }),
+        ]
+    }
+
+    private static func switched(_ provider: JSONValue, in visit: ConsoleVisit) -> JSONValue? {
+        let change = provider["switch"]
+        guard !change.isNull else { return nil }
+        return [
+            "name": provider["name"], "from": provider["fileMode"], "to": change["mode"], "until": change["until"],
+            "href": link(to: provider, in: visit),
+        ]
+    }
+
+    private static func expiringSecret(_ provider: JSONValue, in visit: ConsoleVisit, at now: Date) -> JSONValue? {
+        guard let day = provider["secretExpires"].string, let end = Timestamp("\(day)T00:00:00Z")?.date,
+            end < now.addingTimeInterval(notice)
+        else { return nil }
+        return [
+            "name": provider["name"], "day": .string(day), "isOver": .bool(end <= now),
+            "href": link(to: provider, in: visit),
+        ]
+    }
+
+    private static func expiringKey(_ key: JSONValue, in visit: ConsoleVisit, at now: Date) -> JSONValue? {
+        guard key["revokedAt"].isNull, let end = key["expiresAt"].string.flatMap({ Timestamp($0) })?.date,
+            (now...now.addingTimeInterval(notice)).contains(end)
+        else { return nil }
+        return [
+            "name": key["name"], "expiresAt": key["expiresAt"], "href": .string(visit.path(of: "/service-keys")),
+        ]
+    }
+
+    private static func link(to provider: JSONValue, in visit: ConsoleVisit) -> JSONValue {
+        .string(visit.path(of: "/providers") + "/\(provider["name"].string ?? "")")
+    }
+}
