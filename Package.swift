@@ -199,7 +199,8 @@ let package = Package(
             of: [
                 "GatehouseServer", "GatehouseBench", "GatehouseTesting", "AnonymousProvider", "AppleProvider",
                 "CustomTokenProvider", "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider",
-                "PhoneProvider", "GatehouseClient", "Accounts", "Administration", "Delivery", "HTTPAPI", "Migrations",
+                "PhoneProvider", "GatehouseClient", "Accounts", "Administration", "Console", "Delivery", "HTTPAPI",
+                "Migrations",
                 "OpenID", "Outbound", "Pages", "Passwords", "Postgres", "ProviderKit", "Storage",
                 "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle, .nioCore, .nioEmbedded, .nioHTTP1,
                 .httpClient, .crypto,

@@ -166,7 +166,8 @@ extension Backend {
                 uniqueKeysWithValues: zip(applications, configuration.applications).map { application, configured in
                     let served = ServedApplication(
                         application: application, origins: Set(configured.origins),
-                        recipients: configuration.recipients(of: configured), openID: configuration.openID(of: configured),
+                        recipients: configuration.recipients(of: configured),
+                        openID: configuration.openID(of: configured),
                         dialects: configured.dialects)
                     return (application.name, served)
                 }),
