@@ -43,7 +43,7 @@ import Testing
     /// `Host` is that of the issuer, whose pages are at no other place.
     private static let options = [
         "--header", "Host: 127.0.0.1:1",
-        "--checks", "all", "--max-examples", isLongMode ? "250" : "50", "--generation-deterministic",
+        "--checks", "all", "--max-examples", isLongMode ? "250" : "30", "--generation-deterministic",
         "--continue-on-failure", "--no-color", "--warnings", "off",
     ]
 
