@@ -67,10 +67,8 @@ struct ConsoleClaim: Sendable {
             return .notice("csrf", status: .forbidden)
         }
         guard try await invitations(context).look(at: token) != nil else { return Self.gone }
-        let cookie = ConsoleCookie.session.value(in: context.request, settings: settings)
-        let session = try await console.sessions.session(cookie, rules: settings.rules, home: issuer.application)
         var response =
-            if let session {
+            if let session = try await entrance.session(of: context) {
                 try isFresh(session, context) ? .seeOther(Self.path) : try prove(session, context)
             } else {
                 try signIn.begin(returningTo: Self.path, from: context)

@@ -31,9 +31,8 @@ struct ConsoleForm: Sendable {
         Set(members(of: endpoint.takes.body?.schema ?? JSONSchema(.object)).filter { $0.schema.isList }.map(\.name))
     }
 
-    /// The form for the template `form`.
+    /// The form for the template `form`, with what was typed into it.
     func json(csrf: String, attempt: ConsoleAttempt?) -> JSONValue {
-        let attempt = attempt.flatMap { $0.path.hasSameBytes(as: path) ? $0 : nil }
         let faulty = attempt?.problem.flatMap { faultyField(by: $0) }
         let fields = members.filter { !omitted.contains($0.name) }.map { member in
             field(member, attempt: attempt, isFaulty: member.name == faulty?.name, reason: faulty?.reason)

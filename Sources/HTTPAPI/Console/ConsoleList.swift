@@ -163,7 +163,7 @@ extension JSONValue {
         case .object, .null: .null
         case .array(let items): ["list": .array(items)]
         case .bool(let isTrue): ["text": isTrue ? "yes" : "no"]
-        case .string(let text) where Timestamp(text) != nil: ["time": value]
+        case .string where value.time != nil: ["time": value]
         case .string, .integer, .number: ["text": value]
         }
     }

@@ -11,7 +11,7 @@ internal import ProviderKit
 struct ConsoleOperations: Sendable {
     let console: ConsoleServices
 
-    private var entrance: ConsoleGuard { ConsoleGuard(console: console) }
+    var entrance: ConsoleGuard { ConsoleGuard(console: console) }
     private var signIn: ConsoleSignIn { ConsoleSignIn(console: console) }
 
     // MARK: - Pages

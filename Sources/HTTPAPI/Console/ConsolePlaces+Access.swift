@@ -54,7 +54,6 @@ extension ConsolePlaces {
     /// Whether a service key counts.
     @Sendable private static func state(of key: JSONValue) -> String {
         guard key["revokedAt"].isNull else { return "revoked" }
-        let end = key["expiresAt"].string.flatMap { Timestamp($0) }?.date ?? .distantPast
-        return end > Date() ? "valid" : "expired"
+        return (key["expiresAt"].time ?? .distantPast) > Date() ? "valid" : "expired"
     }
 }

@@ -36,7 +36,7 @@ extension ConsolePlaces {
 
 extension ConsolePlaces {
     static let mergeForecast = ConsolePlace(accountPath + "/merge", forms: [accountPath + "/merge"]) { visit in
-        try visit.administrator.require(.readAccounts)
+        try await visit.require(accountPath + "/merge")
         return mergePage(in: visit)
     }
 

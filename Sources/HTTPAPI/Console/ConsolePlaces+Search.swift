@@ -59,7 +59,7 @@ extension AccountQuery {
     /// The field keeps what was typed; no title and no address has it.
     static func forms(in visit: ConsoleVisit, asked fields: FormFields? = nil) -> [String: JSONValue] {
         let path = visit.path(of: Self.path)
-        let attempt = visit.attempt.flatMap { $0.path.hasSameBytes(as: path) ? $0 : nil }
+        let attempt = visit.attempt(at: path)
         let fields = fields ?? attempt?.fields
         let isByOther = fields.map(isByOther) ?? false
         let typed = (["q"] + fieldsOfQuery).lazy.compactMap { fields?[$0] }.first

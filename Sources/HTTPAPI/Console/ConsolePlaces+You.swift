@@ -5,6 +5,9 @@ internal import Foundation
 internal import ProviderKit
 
 extension ConsolePlaces {
+    /// The path of the form that lets the person's roles count in sessions of an identity.
+    static let admissionPath = "/you/identities/{identity}/admit"
+
     /// The person's own page: their roles, their session, and the ways to sign in with which the roles count.
     static let you = ConsolePlace("/you") { visit in
         let session = visit.session
@@ -31,7 +34,7 @@ extension ConsolePlaces {
     }
 
     private static func shown(_ identity: ConsoleIdentity, in visit: ConsoleVisit) -> JSONValue {
-        let path = visit.base + ConsoleIdentityActs.path.replacing("{identity}", with: identity.id.text)
+        let path = visit.base + admissionPath.replacing("{identity}", with: identity.id.text)
         return [
             "id": .string(identity.id.text), "with": .string(identity.provider),
             "name": identity.name.map { .string($0) } ?? false,

@@ -60,7 +60,7 @@ extension ConsoleVisit {
         return ConsoleForm(
             endpoint: endpoint, path: path, preset: preset, hidden: hidden, omitted: omitted,
             phrase: phrase ?? self.phrase(of: endpoint), objects: objects, choices: choices
-        ).json(csrf: formToken(for: path), attempt: attempt)
+        ).json(csrf: formToken(for: path), attempt: attempt(at: path))
     }
 
     /// The words that confirm an act, which name what it is done to.
@@ -85,6 +85,12 @@ extension ConsoleVisit {
             "title": .string(ConsoleTemplates.text("\(name).title") ?? endpoint.summary),
             "isGrave": .bool(ConsoleTemplates.text("\(name).grave") != nil),
         ]
+    }
+
+    /// An account's `uid`, with a link to its page for a person who may read accounts.
+    func accountLink(_ uid: JSONValue) -> JSONValue {
+        let href = uid.string.flatMap { may(.readAccounts) ? "\(base)/accounts/\($0)" : nil }
+        return ["uid": uid, "text": uid, "href": href.map { .string($0) } ?? false]
     }
 
     /// The page with the form of one act: what will happen, to whom, what they are told, and whether it can be undone.

@@ -49,6 +49,11 @@ struct ConsoleVisit: Sendable {
             }.joined(separator: "/")
     }
 
+    /// The form that was sent to a path, if it is the one that is shown again.
+    func attempt(at path: String) -> ConsoleAttempt? {
+        attempt.flatMap { $0.path.hasSameBytes(as: path) ? $0 : nil }
+    }
+
     func formToken(for path: String) -> String { console.sessions.formToken(for: path, in: session) }
 }
 
@@ -132,7 +137,7 @@ extension ConsoleVisit {
                     scope: scope, client: context.client, optionalPrincipal: nil, administration: caller,
                     request: request, place: endpoint.takes.place))
         } catch AdministrationError.forbidden(let scope) {
-            throw await refusal(of: endpoint, lacking: scope)
+            throw await refusal(of: endpoint.guards.name, lacking: scope)
         }
     }
 
@@ -141,13 +146,21 @@ extension ConsoleVisit {
     /// - Throws: `AdministrationError.forbidden`, after it has been audited.
     func require(_ endpoint: Endpoint) async throws {
         guard case .administrator(let needed?) = endpoint.guards.access, !may(needed) else { return }
-        throw await refusal(of: endpoint, lacking: needed)
+        throw await refusal(of: endpoint.guards.name, lacking: needed)
     }
 
-    /// The error for a person who lacks a scope, after it has been audited.
-    private func refusal(of endpoint: Endpoint, lacking scope: AdminScope) async -> AdministrationError {
+    /// Refuses a person whose roles do not admit them to the act or question at a path of the admin API.
+    ///
+    /// - Throws: `AdministrationError.forbidden`, after it has been audited.
+    func require(_ route: String) async throws {
+        guard let endpoint = console.act(at: route) else { throw APIError.nothingHere }
+        try await require(endpoint)
+    }
+
+    /// The error for a person who lacks a scope, after it has been audited under the name of an operation.
+    func refusal(of operation: String, lacking scope: AdminScope) async -> AdministrationError {
         await console.administration.audit(
-            refusalOf: endpoint.guards.name, for: ["scope": .string(scope.rawValue)], to: administrator.actor,
+            refusalOf: operation, for: ["scope": .string(scope.rawValue)], to: administrator.actor,
             in: application, log: context.log)
         return .forbidden(scope)
     }
