@@ -74,7 +74,7 @@ struct ConsoleClaim: Sendable {
                 try signIn.begin(returningTo: Self.path, from: context)
             }
         let value = try console.sessions.cookie(
-            of: ["token": .string(token)], purpose: "claim", home: issuer.application)
+            of: ["token": .string(token)], purpose: "claim", for: Self.cookieTime, home: issuer.application)
         response.headers.append(ConsoleCookie.claim.set(value, for: Self.cookieTime, settings: settings))
         return response
     }

@@ -41,7 +41,8 @@ extension ConsoleServices {
         home: Accounts.Application
     ) throws -> HTTPField {
         let said = values.merging(["act": .string(act)]) { $1 }
-        let value = try sessions.cookie(of: .object(said), purpose: "said", in: session, home: home)
-        return ConsoleCookie.said.set(value, for: 60, settings: settings)
+        let seconds = 60
+        let value = try sessions.cookie(of: .object(said), purpose: "said", for: seconds, in: session, home: home)
+        return ConsoleCookie.said.set(value, for: seconds, settings: settings)
     }
 }

@@ -58,11 +58,13 @@ struct ConsoleForm: Sendable {
     private func faultyField(by problem: APIError) -> (name: String, reason: String)? {
         let message = problem.message
         if problem.code == .confirmationRequired { return ("confirm", message) }
-        let named = members.filter { member in
+        var named = members.filter { member in
             // An error may name a member of an object alone, as in `email is not an address`.
             let names = [member.name] + member.schema.properties.keys
             return message.hasPrefix(member.name + ".") || names.contains { message.hasPrefix($0 + " ") }
         }.max { $0.name.utf8.count < $1.name.utf8.count }
+        // An object that is missing as a whole is filled in from its first field on.
+        named = named ?? members.first { message.hasPrefix($0.name.prefix { $0 != "." } + " ") }
         return named.map { ($0.name, message) }
     }
 
@@ -75,7 +77,7 @@ struct ConsoleForm: Sendable {
         var field: [String: JSONValue] = [
             "name": .string(name), "id": .string("\(elementID)-\(name.replacing(".", with: "-"))"),
             "label": .string(ConsoleTemplates.text("field.\(name)") ?? name),
-            "isRequired": .bool(member.isRequired), "value": ["whole": .string(values.joined(separator: "\n"))],
+            "isRequired": .bool(member.isRequired), "value": ["exact": .string(values.joined(separator: "\n"))],
         ]
         field["help"] = help(of: name).map { .string($0) }
         if isFaulty { field["problem"] = reason.map { .string($0) } }

@@ -131,7 +131,7 @@ struct ConsoleList: Sendable {
             "name": .string(parameter.name), "id": .string("\(name)-\(parameter.name)"),
             "label": .string(ConsoleTemplates.text("field.\(parameter.name)") ?? parameter.name),
             "help": .string(ConsoleTemplates.text("help.\(parameter.name)") ?? parameter.help),
-            "value": .string(parameter.isTime ? String((value ?? "").prefix(16)) : value ?? ""),
+            "value": ["exact": .string(parameter.isTime ? String((value ?? "").prefix(16)) : value ?? "")],
             "isSelect": .bool(!choices.isEmpty), "isTime": .bool(parameter.isTime),
             "options": .array(
                 choices.map {

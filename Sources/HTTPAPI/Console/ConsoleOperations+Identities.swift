@@ -11,7 +11,7 @@ extension ConsoleOperations {
         operation("identities.admit") { visit in
             let (session, page) = (visit.session, visit.base + ConsolePlaces.you.path)
             guard session.proofAge <= visit.settings.rules.stepUp else {
-                return try await entrance.askForProof(session, returningTo: page, visit.context)
+                return try await entrance.askForProof(session, returningTo: visit.path, visit.context)
             }
             let identities = try await console.sessions.identities(in: session, home: visit.home)
             guard let identity = identities.first(where: { $0.id == UUID(uuidString: visit["identity"]) }) else {

@@ -20,7 +20,7 @@ struct ConsoleOperations: Sendable {
     func show(_ place: ConsolePlace) -> Operation<Void, Response> {
         operation("show \(place.path)") { visit in
             var visit = visit
-            visit.attempt = try await waiting(in: visit)
+            visit.attempt = try await waiting(for: place, in: visit)
             let settings = visit.settings
             visit.said = console.sessions.value(
                 ofCookie: ConsoleCookie.said.value(in: visit.context.request, settings: settings), purpose: "said",
@@ -31,12 +31,14 @@ struct ConsoleOperations: Sendable {
         }
     }
 
-    /// The form that has waited for the proof from which the browser has just come.
-    private func waiting(in visit: ConsoleVisit) async throws -> ConsoleAttempt? {
-        guard try visit.context.request.query["resume"] != nil,
-            let kept = try await console.sessions.takeKept(in: visit.session, home: visit.home),
-            let path = kept["path"].string, let form = kept["form"].string
-        else { return nil }
+    /// The form of a page that has waited for the proof from which the browser has just come.
+    private func waiting(for place: ConsolePlace, in visit: ConsoleVisit) async throws -> ConsoleAttempt? {
+        guard try visit.context.request.query["resume"] != nil else { return nil }
+        let paths = ([place.path] + place.forms).map(visit.path)
+        let kept = try await console.sessions.takeKept(in: visit.session, home: visit.home) { form in
+            paths.contains { form["path"].string?.hasSameBytes(as: $0) == true }
+        }
+        guard let kept, let path = kept["path"].string, let form = kept["form"].string else { return nil }
         return ConsoleAttempt(
             path: path, fields: try FormFields(form, repeating: console.repeatedFields), problem: nil)
     }

@@ -10,7 +10,7 @@ extension ConsolePlaces {
     /// The administrators, with the form that grants a role to the account that `?uid=` names.
     private static let admins = ConsolePlace("/admins") { visit in
         let typed = try visit.context.request.query["uid"]
-        var more: [String: JSONValue] = ["typed": ["whole": .string(typed ?? "")]]
+        var more: [String: JSONValue] = ["typed": ["exact": .string(typed ?? "")]]
         if let uid = typed.flatMap(UUID.init(uuidString:))?.text {
             more["uid"] = .string(uid)
             more["grant"] = visit.form("/admins/{uid}", at: "\(visit.base)/admins/\(uid)")

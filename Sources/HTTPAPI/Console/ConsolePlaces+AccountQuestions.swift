@@ -82,7 +82,7 @@ extension ConsolePlaces {
         let answer = try await visit.answer(to: accountPath + "/why", asking: [("other", other)])
         var values: [String: JSONValue] = [
             "up": .string(visit.path(of: accountPath)), "path": .string(visit.path),
-            "other": ["whole": .string(other ?? "")],
+            "other": ["exact": .string(other ?? "")],
             "verdict": answer["verdict"], "rule": answer["rule"].isNull ? false : answer["rule"],
             "sentence": answer["sentence"], "remedies": answer["remedies"],
             "hasRemedies": .bool(answer["remedies"].array?.isEmpty == false),

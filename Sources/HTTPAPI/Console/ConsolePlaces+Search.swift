@@ -66,7 +66,7 @@ extension AccountQuery {
         var values: [String: JSONValue] = [
             "search": [
                 "action": .string(path), "csrf": .string(visit.formToken(for: path)),
-                "q": ["whole": .string(typed ?? "")], "takesNames": .bool(visit.may(.revealAccounts)),
+                "q": ["exact": .string(typed ?? "")], "takesNames": .bool(visit.may(.revealAccounts)),
                 "problem": isByOther ? false : attempt?.problem.map { .string($0.message) } ?? false,
             ],
             "isByOther": .bool(isByOther),
@@ -98,7 +98,7 @@ extension AccountQuery {
             "action": .string(visit.path(of: path)),
             "fields": .array(
                 sent.sorted { $0.key < $1.key }.map {
-                    ["name": .string($0.key), "value": ["whole": .string($0.value)]]
+                    ["name": .string($0.key), "value": ["exact": .string($0.value)]]
                 }),
         ]
     }

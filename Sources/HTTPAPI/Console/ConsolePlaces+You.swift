@@ -24,6 +24,9 @@ extension ConsolePlaces {
             ])
     }
 
+    /// The same page at the path of its forms, to which a proof leads back.
+    static let admission = ConsolePlace(admissionPath, isOfForm: true, build: you.build)
+
     private static func shown(_ grant: ConsoleSession.Grant, in visit: ConsoleVisit) -> JSONValue {
         let applications = visit.context.scope.site.applications.values.map(\.application)
         let name = grant.application.map { id in applications.first { $0.id == id }?.name ?? "a former application" }

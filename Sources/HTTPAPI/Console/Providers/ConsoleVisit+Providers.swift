@@ -19,7 +19,10 @@ extension ConsoleVisit {
         }
         return ConsolePage(
             "providers", title: ConsoleTemplates.text("providers.title") ?? "Providers",
-            ["providers": .array(rows.map { .object($0) }), "hasProviders": .bool(!rows.isEmpty), "new": link("/providers/check")])
+            [
+                "providers": .array(rows.map { .object($0) }), "hasProviders": .bool(!rows.isEmpty),
+                "new": link("/providers/check"),
+            ])
     }
 
     /// One provider: its mode, settings, health and callback URL, and what can be done about it.
