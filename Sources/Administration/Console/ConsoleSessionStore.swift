@@ -15,7 +15,7 @@ package protocol ConsoleSessionStore: Sendable {
 
     /// Moves the cookie to a client session of the same account, whose proof is fresh.
     ///
-    /// A cookie whose own client session has ended stays dead: it may be in the hands of whoever that end was meant for.
+    /// A cookie whose own client session has ended stays dead, because it may be stolen.
     /// - Returns: `false` if the cookie is dead, or that of another account.
     func moveConsoleSession(
         _ hash: [UInt8], to session: UUID, uid: UUID, home: Application.ID

@@ -87,12 +87,14 @@ struct ConsoleClaim: Sendable {
 
     // MARK: - After it
 
-    /// Whether the person has proven who they are as lately as for other acts that matter most.
+    /// Whether the person's proof is recent enough for this act.
     private func isFresh(_ session: ConsoleSession, _ context: OperationContext) throws -> Bool {
         try !session.isIdle && session.proofAge <= context.console.settings.rules.stepUp
     }
 
-    /// Has the person prove again who they are; nothing was typed that would have to wait for that.
+    /// Sends the person to prove again who they are.
+    ///
+    /// There is no typed form to keep.
     private func prove(_ session: ConsoleSession, _ context: OperationContext) throws -> Response {
         try signIn.begin(returningTo: Self.path, prover: session.uid, from: context)
     }

@@ -10,7 +10,7 @@ struct ConsoleForm: Sendable {
     let path: String
     /// Values that the form has at first.
     var preset: [String: String] = [:]
-    /// The fields that people do not see, with values in `preset`.
+    /// The hidden fields, with values in `preset`.
     var hidden: Set<String> = []
     /// The fields that the form leaves out.
     var omitted: Set<String> = []
@@ -121,7 +121,7 @@ struct ConsoleForm: Sendable {
 extension Endpoint {
     /// The name of the admin API's operation without `admin.`.
     var actName: String { String(guards.name.dropFirst("admin.".count)) }
-    /// Whether the operation acts, so that it wants a reason; others only answer.
+    /// Whether the operation is an act, which requires a reason; others only answer a question.
     var isAct: Bool { takes.body?.schema.properties["reason"] != nil }
 }
 

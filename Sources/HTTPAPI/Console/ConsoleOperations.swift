@@ -99,14 +99,14 @@ struct ConsoleOperations: Sendable {
         }
     }
 
-    /// Leads to the page that shows the effect of an act, and says there what was done.
+    /// Redirects to the page that shows the effect of an act, with a message about it.
     private func done(_ endpoint: Endpoint, _ answer: JSONValue, in visit: ConsoleVisit) throws -> Response {
         let names = ["secret", "link", "receipt", "ended", "kid", "delivered", "failure", "events"]
         var said: [String: JSONValue] = [:]
         for name in names where !answer[name].isNull {
             said[name] = answer[name]
         }
-        // The account may be gone by the time that its page is asked for.
+        // The account may be erased before its page is requested.
         let isErasure = endpoint.actName == "accounts.erase"
         let target = ConsolePlaces.page(showing: isErasure ? "/erasures" : endpoint.consolePath)
         var response = Response.seeOther(visit.path(of: target.path))
@@ -117,7 +117,7 @@ struct ConsoleOperations: Sendable {
 
     // MARK: - Signing in and out
 
-    /// Leads to the first application that the person has a role for.
+    /// Redirects to the first application that the person has a role for.
     var start: Operation<Void, Response> {
         Operation("console.start", limits: .administration) { context, _ in
             switch try await entrance.person(context) {
@@ -131,7 +131,7 @@ struct ConsoleOperations: Sendable {
         }
     }
 
-    /// Lets a person sign in by another method or as somebody else, which a live session of their browser would prevent.
+    /// Lets a person sign in by another method or to another account, even if their browser has a live session.
     var signInAgain: Operation<Void, Response> {
         Operation("console.signInAgain", limits: .administration) { context, _ in
             try signIn.begin(returningTo: "/console", prompting: true, from: context)
@@ -187,7 +187,7 @@ extension ConsolePlaces {
         }
     }
 
-    /// The page with the form of one act alone: what happens, to whom, and whether it can be undone.
+    /// The page with the form of one act alone, its effects, and whether it can be undone.
     static func actPage(_ path: String) -> ConsolePlace {
         ConsolePlace(path) { visit in
             guard let endpoint = visit.console.act(at: path) else { throw APIError.nothingHere }

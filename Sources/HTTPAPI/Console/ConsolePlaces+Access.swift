@@ -43,7 +43,7 @@ extension ConsolePlaces {
             .init("State") { item, _ in .string(ConsoleTemplates.words(for: state(of: item), of: "serviceKey")) },
             .init("Scopes", "scopes"),
             .init("Allowed from") { item, _ in item["allow"].array?.isEmpty == false ? item["allow"] : "anywhere" },
-            .init("Made", "createdAt"), .init("Expires", "expiresAt"), .init("Last used", "lastUsedAt"),
+            .init("Created", "createdAt"), .init("Expires", "expiresAt"), .init("Last used", "lastUsedAt"),
         ],
         rowActs: [
             .init("/service-keys/{key}/rotate", "key", by: "id") { state(of: $0) == "valid" },

@@ -6,7 +6,7 @@ internal import ProviderKit
 // MARK: - Revealing
 
 extension ConsolePlaces {
-    /// The values that were asked for with a reason: the only page with unmasked values.
+    /// The values that an administrator has requested with a reason: the only page with unmasked values.
     static let revealed = ConsoleAnswer(accountPath + "/reveal", isOfAct: true) { visit, answer, _ in
         let texts = ["displayName", "email", "phone"].filter { answer.object?[$0] != nil }
         var values: [String: JSONValue] = [
@@ -76,7 +76,9 @@ extension ConsolePlaces {
 // MARK: - Second accounts
 
 extension ConsolePlaces {
-    /// Why a person has a second account; the other account is part of the address, and an account's id tells nothing.
+    /// Why a person has a second account.
+    ///
+    /// The other account's id is in the query, because an id is no personal data.
     static let secondAccount = ConsolePlace(accountPath + "/why") { visit in
         let other = try visit.context.request.query["other"]?.trimmingCharacters(in: .whitespaces)
         let answer = try await visit.answer(to: accountPath + "/why", asking: [("other", other)])

@@ -8,7 +8,7 @@ internal import ProviderKit
 enum AccountQuery {
     static let path = "/accounts/search"
 
-    /// The fields of the API that the visible field stands for, in the order in which they are asked.
+    /// The fields of the API that the visible field stands for, in the order in which they are tried.
     static func criteria(of typed: String) -> [String] {
         if UUID(uuidString: typed) != nil { return ["uid", "identity", "session", "receipt", "merge"] }
         if typed.contains("@") { return ["email"] }
@@ -32,7 +32,7 @@ enum AccountQuery {
         otherFields.contains { fields[$0] != nil }
     }
 
-    /// What was looked for: `email`, `phone`, `name`, `id` or `other`.
+    /// The kind of search: `email`, `phone`, `name`, `id` or `other`.
     private static func kind(of fields: FormFields) -> String {
         guard !isByOther(fields) else { return "other" }
         let name = fieldsOfQuery.first { fields[$0] != nil } ?? typed(in: fields).flatMap { criteria(of: $0).first }
@@ -89,7 +89,9 @@ extension AccountQuery {
         return ConsolePage("accounts", title: "Accounts", values)
     }
 
-    /// The form that asks for the next part: a cursor and what was looked for travel in the body.
+    /// The form for the next part.
+    ///
+    /// The cursor and the search terms are in its body, and not in an address.
     private static func more(in visit: ConsoleVisit, _ fields: FormFields, after cursor: String) -> JSONValue {
         var sent = fields.values
         sent["after"] = cursor

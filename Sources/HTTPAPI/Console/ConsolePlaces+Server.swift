@@ -48,7 +48,8 @@ extension ConsolePlaces {
                 let bits = item["bits"].integer.map { ", \($0) bits" } ?? ""
                 return .string((item["algorithm"].string ?? "") + bits)
             },
-            .init("Made", "createdAt"), .init("Signed until", "retiredAt"), .init("Accepted until", "publishedUntil"),
+            .init("Created", "createdAt"), .init("Signed until", "retiredAt"),
+            .init("Accepted until", "publishedUntil"),
         ],
         rowActs: [
             .init("/keys/{kid}/retire", "kid", by: "kid") { item in

@@ -93,7 +93,7 @@ extension ConsoleVisit {
         return ["uid": uid, "text": uid, "href": href.map { .string($0) } ?? false]
     }
 
-    /// The page with the form of one act: what will happen, to whom, what they are told, and whether it can be undone.
+    /// The page with the form of one act, its target, its effects, and whether it can be undone.
     func actPage(of endpoint: Endpoint) async throws -> ConsolePage {
         let name = "act.\(endpoint.actName)"
         let target = try await target(of: endpoint)

@@ -21,7 +21,7 @@ struct ConsoleVisit: Sendable {
     let context: OperationContext
     /// What was typed into a form that was refused, or that waits again after a proof.
     var attempt: ConsoleAttempt?
-    /// What the act before has done.
+    /// What the previous act has done.
     var said: JSONValue?
 
     var application: Accounts.Application { administrator.application }
@@ -66,7 +66,7 @@ struct ConsoleAttempt: Sendable {
     var problem: APIError?
 }
 
-/// Everything that the console uses.
+/// The services and settings that the console uses.
 struct ConsoleServices: Sendable {
     let administration: AdministrationUseCases
     let openID: OpenIDUseCases
@@ -91,7 +91,7 @@ struct ConsoleServices: Sendable {
         endpoints.first { $0.method == method && $0.path.hasSameBytes(as: Endpoint.administrationBase + path) }
     }
 
-    /// The operation that changes or asks something at a path.
+    /// The act or question at a path, which is an operation that is not a GET.
     func act(at path: String) -> Endpoint? {
         endpoints.first { $0.method != .get && $0.path.hasSameBytes(as: Endpoint.administrationBase + path) }
     }

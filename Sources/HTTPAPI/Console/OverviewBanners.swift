@@ -42,7 +42,8 @@ enum OverviewBanners {
         let change = provider["switch"]
         guard !change.isNull else { return nil }
         return [
-            "name": provider["name"], "from": provider["fileMode"], "to": change["mode"], "until": change["until"],
+            "name": provider["name"], "from": .words("mode", provider["fileMode"]),
+            "to": .words("mode", change["mode"]), "until": change["until"],
             "href": link(to: provider, in: visit),
         ]
     }

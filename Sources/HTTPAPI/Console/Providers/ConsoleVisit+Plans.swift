@@ -31,7 +31,8 @@ extension ConsoleVisit {
         }
         for count in ["signIns7d", "flowsUnderWay"] { values[count] = counted(plan[count]) }
         values["bar"] = FateBar(of: plan).map(\.json) ?? false
-        return ConsolePage("provider-plan", title: "\(ConsoleTemplates.text("plan.title") ?? "Plan"): \(name)", values)
+        let title = ConsoleTemplates.text("plan.title") ?? "Plan"
+        return ConsolePage("provider-plan", title: "\(title): \(name)", values)
     }
 
     /// The form of a switch, for a plan that was shown before; without one, the form that makes a plan.

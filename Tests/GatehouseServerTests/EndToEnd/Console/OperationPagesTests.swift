@@ -165,7 +165,7 @@ struct OperationPagesTests {
                  WHERE applications.name = 'demo'
                 """)
             let page = try await browser.open("/console/demo")
-            #expect(page.text.contains("A switch has scripted in the mode “off” instead of “open”"), "\(page.text)")
+            #expect(page.text.contains("The provider scripted was switched: it is off instead of open"), "\(page.text)")
             #expect(page.links.contains { $0.target == "/console/demo/providers/scripted" })
             #expect(page.text.contains(/<polyline class="line-1" points="[\d., ]+"\/>/))
             #expect(page.text.contains("<td data-title=\"google\">4,123</td>"))
