@@ -8,7 +8,7 @@ extension ConsolePlaces {
     /// The path of the form that lets the person's roles count in sessions of an identity.
     static let admissionPath = "/you/identities/{identity}/admit"
 
-    /// The person's own page: their roles, their session, and the ways to sign in with which the roles count.
+    /// The person's own page: their roles, their session, and the identities with which the roles count.
     static let you = ConsolePlace("/you") { visit in
         let session = visit.session
         let identities = try await visit.console.sessions.identities(in: session, home: visit.home)

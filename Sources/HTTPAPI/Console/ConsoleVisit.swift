@@ -41,7 +41,9 @@ struct ConsoleVisit: Sendable {
         return may(needed)
     }
 
-    /// The path of an act or list of the admin API at the console, with the parameters of this request.
+    /// The path of an act or list of the admin API at the console, with the parameters of this request as it has them.
+    ///
+    /// They are not decoded, so the path is that of the request even if a parameter is percent-encoded.
     func path(of route: String) -> String {
         base
             + route.split(separator: "/", omittingEmptySubsequences: false).map { part in

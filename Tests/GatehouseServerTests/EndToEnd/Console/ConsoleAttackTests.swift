@@ -243,6 +243,15 @@ struct ConsoleAttackTests {
 
     // MARK: - Texts of others
 
+    @Test func `the path of a form is the path of its page, also with encoded characters`() async throws {
+        try await ConsoleBrowser.with { _, browser in
+            let path = "/console/demo/keys/a%2Fb%3Fc%25%23%22/retire"
+            let confirm = "retire a%2Fb%3Fc%25%23%22"
+            let answer = try await browser.submit(path, ["reason.code": "test", "confirm": confirm])
+            #expect(answer.status != 403 && answer.alertCode != nil, "\(answer.status) \(answer.text)")
+        }
+    }
+
     @Test func `texts of people are shown as texts`() async throws {
         try await ConsoleBrowser.with { server, browser in
             try await server.execute(
