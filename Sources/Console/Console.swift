@@ -2,5 +2,5 @@
 ///
 /// A `ConsolePage` is a template of the folder `Templates` and the JSON that it shows, mostly answers of the admin API.
 /// Words about acts, fields and empty lists are in the folder `Texts`. `HTTPAPI` serves the pages and takes their forms.
-/// Everything but copy buttons, local times and live progress works without JavaScript.
+/// Everything except copy buttons, local times and texts about progress works without JavaScript.
 package enum Console {}

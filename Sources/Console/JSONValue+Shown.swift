@@ -8,7 +8,8 @@ extension JSONValue {
     /// The value for a template: texts are cut, times are in words, and large numbers have separators.
     ///
     /// A time becomes an object with `iso` and `text`, so that a template can write the element `time`. A text named
-    /// `whole` is shown in full length. Members that are `null` are absent.
+    /// `whole` is shown in full length. A text named `exact`, for the values of forms, is not changed at all. Members that
+    /// are `null` are absent.
     var shown: Any {
         switch self {
         case .null: false
@@ -19,10 +20,11 @@ extension JSONValue {
         case .array(let items): items.map(\.shown)
         case .object(let members):
             members.reduce(into: [String: Any]()) { shown, member in
-                guard !member.value.isNull else { return }
-                shown[member.key] = member.value.shown
-                if member.key == "whole", let text = member.value.string {
-                    shown["whole"] = text.visible(longest: .max)
+                switch (member.key, member.value) {
+                case (_, .null): break
+                case ("whole", .string(let text)): shown["whole"] = text.visible(longest: .max)
+                case ("exact", .string(let text)): shown["exact"] = text
+                default: shown[member.key] = member.value.shown
                 }
             }
         }

@@ -23,7 +23,7 @@ package struct ConsoleSession: Sendable {
     package let sessionID, uid, identity: UUID
     /// The account's pseudonym in the audit, in hexadecimal.
     package let pseudonym: String
-    /// How the console calls the person: the account's name or first address.
+    /// The name of the person on pages: the account's name or first address.
     package let name: String?
     /// How long ago the person has proven who they are.
     package let proofAge: Duration
@@ -44,7 +44,7 @@ package struct ConsoleSession: Sendable {
         (self.provider, self.expiresAt, self.isIdle) = (provider, expiresAt, isIdle)
     }
 
-    /// What the person may do in an application; empty for somebody without a role that counts.
+    /// What the person may do in an application; empty for a person without a role that counts.
     package func scopes(in application: Application.ID) -> Set<AdminScope> {
         grants.filter { $0.counts && ($0.application == nil || $0.application == application) }
             .reduce(into: []) { $0.formUnion($1.role.scopes) }
@@ -81,7 +81,7 @@ package struct ConsoleIdentity: Sendable {
     }
 }
 
-/// What is wanted of sessions at the console.
+/// The requirements for sessions at the console.
 package struct ConsoleSessionRules: Sendable, Equatable {
     /// How long a session may stay unused, and how long it lasts at most.
     package var idle, lifetime: Duration

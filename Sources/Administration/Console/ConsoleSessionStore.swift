@@ -15,7 +15,7 @@ package protocol ConsoleSessionStore: Sendable {
 
     /// Moves the cookie to a client session of the same account, whose proof is fresh.
     ///
-    /// A cookie whose own client session has ended stays dead: it may be in the hands of whoever that end was meant for.
+    /// A cookie whose own client session has ended stays dead, because it may be stolen.
     /// - Returns: `false` if the cookie is dead, or that of another account.
     func moveConsoleSession(
         _ hash: [UInt8], to session: UUID, uid: UUID, home: Application.ID
@@ -24,8 +24,12 @@ package protocol ConsoleSessionStore: Sendable {
     /// Keeps a sealed form for some time.
     func keepTyped(_ sealed: [UInt8], for time: Duration, in hash: [UInt8], home: Application.ID) async throws
 
-    /// Takes out the sealed form that was kept; `nil` if there is none.
-    func takeTyped(in hash: [UInt8], home: Application.ID) async throws -> [UInt8]?
+    /// The sealed form that was kept, even if its time is over; `nil` if there is none.
+    func typed(in hash: [UInt8], home: Application.ID) async throws -> [UInt8]?
+
+    /// Deletes a sealed form that was kept.
+    /// - Returns: `false` if it was deleted before, or its time is over.
+    func takeTyped(_ sealed: [UInt8], in hash: [UInt8], home: Application.ID) async throws -> Bool
 
     func deleteConsoleSession(_ hash: [UInt8], home: Application.ID) async throws
 

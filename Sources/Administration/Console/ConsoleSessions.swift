@@ -86,33 +86,44 @@ extension ConsoleSessions {
         try await store.keepTyped(sealed, for: Self.typedTime, in: session.hash, home: home.id)
     }
 
-    /// Takes out what was kept; `nil` if nothing was, or it waited for too long.
-    package func takeKept(in session: ConsoleSession, home: Application) async throws -> JSONValue? {
-        guard let sealed = try await store.takeTyped(in: session.hash, home: home.id) else { return nil }
-        return JSONValue(json: try sealing.open(sealed, at: place("typed", of: session.hash, home: home)))
+    /// Takes out what was kept, unless the page does not want it; `nil` if there is none, or it waited for too long.
+    package func takeKept(
+        in session: ConsoleSession, home: Application, if isWanted: (_ form: JSONValue) -> Bool
+    ) async throws -> JSONValue? {
+        guard let sealed = try await store.typed(in: session.hash, home: home.id),
+            let form = JSONValue(json: try sealing.open(sealed, at: place("typed", of: session.hash, home: home))),
+            isWanted(form), try await store.takeTyped(sealed, in: session.hash, home: home.id)
+        else { return nil }
+        return form
     }
 }
 
 // MARK: - Cookies
 
 extension ConsoleSessions {
-    /// A value for a cookie that only this server can read; `purpose` is the cookie's.
+    /// A value for a cookie that only this server can read, and accepts for some seconds; `purpose` is the cookie's.
     ///
     /// With a session, the value is good in that session alone.
     package func cookie(
-        of value: JSONValue, purpose: String, in session: ConsoleSession? = nil, home: Application
+        of value: JSONValue, purpose: String, for seconds: Int, in session: ConsoleSession? = nil, home: Application,
+        now: Date = Date()
     ) throws -> String {
-        try sealing.seal(value.bytes, at: place(purpose, of: session?.hash ?? [], home: home)).hex
+        let end = Int64(now.timeIntervalSince1970) + Int64(seconds)
+        let limited: JSONValue = ["value": value, "end": .integer(end)]
+        return try sealing.seal(limited.bytes, at: place(purpose, of: session?.hash ?? [], home: home)).hex
     }
 
-    /// The value of such a cookie; `nil` for another text.
+    /// The value of such a cookie; `nil` for another text, and for a cookie whose time is over.
     package func value(
-        ofCookie text: String?, purpose: String, in session: ConsoleSession? = nil, home: Application
+        ofCookie text: String?, purpose: String, in session: ConsoleSession? = nil, home: Application,
+        now: Date = Date()
     ) -> JSONValue? {
         guard let bytes = text.flatMap({ [UInt8](hex: $0) }),
-            let opened = try? sealing.open(bytes, at: place(purpose, of: session?.hash ?? [], home: home))
+            let opened = try? sealing.open(bytes, at: place(purpose, of: session?.hash ?? [], home: home)),
+            let limited = JSONValue(json: opened), let end = limited["end"].integer,
+            Int64(now.timeIntervalSince1970) < end
         else { return nil }
-        return JSONValue(json: opened)
+        return limited["value"]
     }
 
     private func place(_ column: String, of hash: [UInt8], home: Application) -> SealingPlace {

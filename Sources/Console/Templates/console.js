@@ -1,6 +1,6 @@
-// What makes the console more comfortable; everything else works without it.
+// Conveniences. All pages and forms of the console work without this script.
 
-// Times in the person's own zone, beside those of the server.
+// Times in the browser's own zone, as tooltips.
 for (const time of document.querySelectorAll("time[datetime]")) {
   const date = new Date(time.dateTime);
   if (!Number.isNaN(date.getTime())) {
@@ -17,7 +17,7 @@ for (const button of document.querySelectorAll("button.copy")) {
   });
 }
 
-// A form is sent once, and says that it is under way.
+// A form is sent once, and its button shows that it is under way.
 for (const form of document.querySelectorAll("form[method=post]")) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) return event.preventDefault();
@@ -30,5 +30,9 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// What was refused, or was done, is read out first.
-document.querySelector("#problem, [role=status]")?.focus?.();
+// Focus what was refused or done, so that screen readers read it first.
+const outcome = document.querySelector("#problem, [role=status]");
+if (outcome) {
+  outcome.tabIndex = -1;
+  outcome.focus();
+}

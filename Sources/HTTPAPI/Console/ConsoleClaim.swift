@@ -67,16 +67,14 @@ struct ConsoleClaim: Sendable {
             return .notice("csrf", status: .forbidden)
         }
         guard try await invitations(context).look(at: token) != nil else { return Self.gone }
-        let cookie = ConsoleCookie.session.value(in: context.request, settings: settings)
-        let session = try await console.sessions.session(cookie, rules: settings.rules, home: issuer.application)
         var response =
-            if let session {
+            if let session = try await entrance.session(of: context) {
                 try isFresh(session, context) ? .seeOther(Self.path) : try prove(session, context)
             } else {
                 try signIn.begin(returningTo: Self.path, from: context)
             }
         let value = try console.sessions.cookie(
-            of: ["token": .string(token)], purpose: "claim", home: issuer.application)
+            of: ["token": .string(token)], purpose: "claim", for: Self.cookieTime, home: issuer.application)
         response.headers.append(ConsoleCookie.claim.set(value, for: Self.cookieTime, settings: settings))
         return response
     }
@@ -89,12 +87,14 @@ struct ConsoleClaim: Sendable {
 
     // MARK: - After it
 
-    /// Whether the person has proven who they are as lately as for other acts that matter most.
+    /// Whether the person's proof is recent enough for this act.
     private func isFresh(_ session: ConsoleSession, _ context: OperationContext) throws -> Bool {
         try !session.isIdle && session.proofAge <= context.console.settings.rules.stepUp
     }
 
-    /// Has the person prove again who they are; nothing was typed that would have to wait for that.
+    /// Sends the person to prove again who they are.
+    ///
+    /// There is no typed form to keep.
     private func prove(_ session: ConsoleSession, _ context: OperationContext) throws -> Response {
         try signIn.begin(returningTo: Self.path, prover: session.uid, from: context)
     }

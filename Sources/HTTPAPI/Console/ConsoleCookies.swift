@@ -8,7 +8,7 @@ internal import ProviderKit
 enum ConsoleCookie: String {
     /// The session.
     case session = "gatehouse-console"
-    /// What the sign-in that is under way must come back with.
+    /// The state of the sign-in that is under way.
     case flow = "gatehouse-console-flow"
     /// What the last act has done, for the page after it.
     case said = "gatehouse-console-said"
@@ -35,13 +35,14 @@ enum ConsoleCookie: String {
 }
 
 extension ConsoleServices {
-    /// The field with which the next page says what an act, by its name among the texts, has done.
+    /// Returns the header field that makes the next page show what an act has done; `act` is its name among the texts.
     func saying(
         _ act: String, _ values: [String: JSONValue] = [:], in session: ConsoleSession, settings: ConsoleSettings,
         home: Accounts.Application
     ) throws -> HTTPField {
         let said = values.merging(["act": .string(act)]) { $1 }
-        let value = try sessions.cookie(of: .object(said), purpose: "said", in: session, home: home)
-        return ConsoleCookie.said.set(value, for: 60, settings: settings)
+        let seconds = 60
+        let value = try sessions.cookie(of: .object(said), purpose: "said", for: seconds, in: session, home: home)
+        return ConsoleCookie.said.set(value, for: seconds, settings: settings)
     }
 }

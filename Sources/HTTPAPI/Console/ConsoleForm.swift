@@ -10,7 +10,7 @@ struct ConsoleForm: Sendable {
     let path: String
     /// Values that the form has at first.
     var preset: [String: String] = [:]
-    /// The fields that people do not see, with values in `preset`.
+    /// The hidden fields, with values in `preset`.
     var hidden: Set<String> = []
     /// The fields that the form leaves out.
     var omitted: Set<String> = []
@@ -31,9 +31,8 @@ struct ConsoleForm: Sendable {
         Set(members(of: endpoint.takes.body?.schema ?? JSONSchema(.object)).filter { $0.schema.isList }.map(\.name))
     }
 
-    /// The form for the template `form`.
+    /// The form for the template `form`, with what was typed into it.
     func json(csrf: String, attempt: ConsoleAttempt?) -> JSONValue {
-        let attempt = attempt.flatMap { $0.path.hasSameBytes(as: path) ? $0 : nil }
         let faulty = attempt?.problem.flatMap { faultyField(by: $0) }
         let fields = members.filter { !omitted.contains($0.name) }.map { member in
             field(member, attempt: attempt, isFaulty: member.name == faulty?.name, reason: faulty?.reason)
@@ -59,11 +58,13 @@ struct ConsoleForm: Sendable {
     private func faultyField(by problem: APIError) -> (name: String, reason: String)? {
         let message = problem.message
         if problem.code == .confirmationRequired { return ("confirm", message) }
-        let named = members.filter { member in
+        var named = members.filter { member in
             // An error may name a member of an object alone, as in `email is not an address`.
             let names = [member.name] + member.schema.properties.keys
             return message.hasPrefix(member.name + ".") || names.contains { message.hasPrefix($0 + " ") }
         }.max { $0.name.utf8.count < $1.name.utf8.count }
+        // An object that is missing as a whole is filled in from its first field on.
+        named = named ?? members.first { message.hasPrefix($0.name.prefix { $0 != "." } + " ") }
         return named.map { ($0.name, message) }
     }
 
@@ -76,7 +77,7 @@ struct ConsoleForm: Sendable {
         var field: [String: JSONValue] = [
             "name": .string(name), "id": .string("\(elementID)-\(name.replacing(".", with: "-"))"),
             "label": .string(ConsoleTemplates.text("field.\(name)") ?? name),
-            "isRequired": .bool(member.isRequired), "value": ["whole": .string(values.joined(separator: "\n"))],
+            "isRequired": .bool(member.isRequired), "value": ["exact": .string(values.joined(separator: "\n"))],
         ]
         field["help"] = help(of: name).map { .string($0) }
         if isFaulty { field["problem"] = reason.map { .string($0) } }
@@ -120,7 +121,7 @@ struct ConsoleForm: Sendable {
 extension Endpoint {
     /// The name of the admin API's operation without `admin.`.
     var actName: String { String(guards.name.dropFirst("admin.".count)) }
-    /// Whether the operation acts, so that it wants a reason; others only answer.
+    /// Whether the operation is an act, which requires a reason; others only answer a question.
     var isAct: Bool { takes.body?.schema.properties["reason"] != nil }
 }
 

@@ -7,11 +7,11 @@ internal import Hummingbird
 internal import OpenID
 internal import ProviderKit
 
-/// Lets people into the console: who has no session signs in first, and who has no role is refused.
+/// Admits people to the console: a person without a session signs in first, and a person without a role is refused.
 struct ConsoleGuard: Sendable {
     enum Entry: Sendable {
         case visit(ConsoleVisit)
-        /// The person is answered without what they have asked for.
+        /// The response to a person who is not admitted, or must sign in first.
         case refused(Response)
     }
 
@@ -31,7 +31,7 @@ struct ConsoleGuard: Sendable {
         guard let served = context.scope.site.applications[name], served.application.name.hasSameBytes(as: name),
             let administrator = session.administrator(of: served.application)
         else {
-            // Whoever has a role for another application is not told which ones there are.
+            // A person with a role for another application does not learn which applications there are.
             guard session.grants.contains(where: \.counts) else { return .refused(await refuse(session, context)) }
             return .refused(.notice("unknown-application", status: .notFound))
         }
@@ -86,7 +86,7 @@ struct ConsoleGuard: Sendable {
         return .notice("csrf", status: .forbidden)
     }
 
-    /// Has the person prove again who they are; a form that was sent waits for that.
+    /// Sends the person to prove again who they are, and keeps a form that was sent until then.
     func askForProof(
         _ session: ConsoleSession, returningTo path: String, _ context: OperationContext
     ) async throws -> Response {
@@ -120,7 +120,7 @@ struct ConsoleGuard: Sendable {
 }
 
 extension Request {
-    /// Whether the browser says that a page of the console has sent the request.
+    /// Whether a page of the console has sent the request, according to the browser.
     func isOfOwnPage(at origin: String) -> Bool {
         if let site = headers[.secFetchSite] { return site.hasSameBytes(as: "same-origin") }
         return headers[.origin]?.hasSameBytes(as: origin) == true

@@ -22,6 +22,9 @@ extension ConsoleList.Column {
 }
 
 extension JSONValue {
+    /// The time that the text stands for (RFC 3339); `nil` for another value.
+    var time: Date? { string.flatMap { Timestamp($0) }?.date }
+
     /// The value in one line: `rule: provider.off, addresses: (kind: email)`.
     var inline: String {
         switch self {

@@ -131,7 +131,7 @@ struct ConsoleList: Sendable {
             "name": .string(parameter.name), "id": .string("\(name)-\(parameter.name)"),
             "label": .string(ConsoleTemplates.text("field.\(parameter.name)") ?? parameter.name),
             "help": .string(ConsoleTemplates.text("help.\(parameter.name)") ?? parameter.help),
-            "value": .string(parameter.isTime ? String((value ?? "").prefix(16)) : value ?? ""),
+            "value": ["exact": .string(parameter.isTime ? String((value ?? "").prefix(16)) : value ?? "")],
             "isSelect": .bool(!choices.isEmpty), "isTime": .bool(parameter.isTime),
             "options": .array(
                 choices.map {
@@ -163,7 +163,7 @@ extension JSONValue {
         case .object, .null: .null
         case .array(let items): ["list": .array(items)]
         case .bool(let isTrue): ["text": isTrue ? "yes" : "no"]
-        case .string(let text) where Timestamp(text) != nil: ["time": value]
+        case .string where value.time != nil: ["time": value]
         case .string, .integer, .number: ["text": value]
         }
     }

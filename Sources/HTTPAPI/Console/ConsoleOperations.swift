@@ -11,7 +11,7 @@ internal import ProviderKit
 struct ConsoleOperations: Sendable {
     let console: ConsoleServices
 
-    private var entrance: ConsoleGuard { ConsoleGuard(console: console) }
+    var entrance: ConsoleGuard { ConsoleGuard(console: console) }
     private var signIn: ConsoleSignIn { ConsoleSignIn(console: console) }
 
     // MARK: - Pages
@@ -20,7 +20,7 @@ struct ConsoleOperations: Sendable {
     func show(_ place: ConsolePlace) -> Operation<Void, Response> {
         operation("show \(place.path)") { visit in
             var visit = visit
-            visit.attempt = try await waiting(in: visit)
+            visit.attempt = try await waiting(for: place, in: visit)
             let settings = visit.settings
             visit.said = console.sessions.value(
                 ofCookie: ConsoleCookie.said.value(in: visit.context.request, settings: settings), purpose: "said",
@@ -31,12 +31,14 @@ struct ConsoleOperations: Sendable {
         }
     }
 
-    /// The form that has waited for the proof from which the browser has just come.
-    private func waiting(in visit: ConsoleVisit) async throws -> ConsoleAttempt? {
-        guard try visit.context.request.query["resume"] != nil,
-            let kept = try await console.sessions.takeKept(in: visit.session, home: visit.home),
-            let path = kept["path"].string, let form = kept["form"].string
-        else { return nil }
+    /// The form of a page that has waited for the proof from which the browser has just come.
+    private func waiting(for place: ConsolePlace, in visit: ConsoleVisit) async throws -> ConsoleAttempt? {
+        guard try visit.context.request.query["resume"] != nil else { return nil }
+        let paths = ([place.path] + place.forms).map(visit.path)
+        let kept = try await console.sessions.takeKept(in: visit.session, home: visit.home) { form in
+            paths.contains { form["path"].string?.hasSameBytes(as: $0) == true }
+        }
+        guard let kept, let path = kept["path"].string, let form = kept["form"].string else { return nil }
         return ConsoleAttempt(
             path: path, fields: try FormFields(form, repeating: console.repeatedFields), problem: nil)
     }
@@ -97,14 +99,14 @@ struct ConsoleOperations: Sendable {
         }
     }
 
-    /// Leads to the page that shows the effect of an act, and says there what was done.
+    /// Redirects to the page that shows the effect of an act, with a message about it.
     private func done(_ endpoint: Endpoint, _ answer: JSONValue, in visit: ConsoleVisit) throws -> Response {
         let names = ["secret", "link", "receipt", "ended", "kid", "delivered", "failure", "events"]
         var said: [String: JSONValue] = [:]
         for name in names where !answer[name].isNull {
             said[name] = answer[name]
         }
-        // The account may be gone by the time that its page is asked for.
+        // The account may be erased before its page is requested.
         let isErasure = endpoint.actName == "accounts.erase"
         let target = ConsolePlaces.page(showing: isErasure ? "/erasures" : endpoint.consolePath)
         var response = Response.seeOther(visit.path(of: target.path))
@@ -115,7 +117,7 @@ struct ConsoleOperations: Sendable {
 
     // MARK: - Signing in and out
 
-    /// Leads to the first application that the person has a role for.
+    /// Redirects to the first application that the person has a role for.
     var start: Operation<Void, Response> {
         Operation("console.start", limits: .administration) { context, _ in
             switch try await entrance.person(context) {
@@ -129,7 +131,7 @@ struct ConsoleOperations: Sendable {
         }
     }
 
-    /// Lets a person sign in by another method or as somebody else, which a live session of their browser would prevent.
+    /// Lets a person sign in by another method or to another account, even if their browser has a live session.
     var signInAgain: Operation<Void, Response> {
         Operation("console.signInAgain", limits: .administration) { context, _ in
             try signIn.begin(returningTo: "/console", prompting: true, from: context)
@@ -185,7 +187,7 @@ extension ConsolePlaces {
         }
     }
 
-    /// The page with the form of one act alone: what happens, to whom, and whether it can be undone.
+    /// The page with the form of one act alone, its effects, and whether it can be undone.
     static func actPage(_ path: String) -> ConsolePlace {
         ConsolePlace(path) { visit in
             guard let endpoint = visit.console.act(at: path) else { throw APIError.nothingHere }

@@ -47,7 +47,7 @@ enum ConsolePlaces {
         let scope: AdminScope?
     }
 
-    static let all: [ConsolePlace] = [overview] + accounts + providers + operations + trials + [you]
+    static let all: [ConsolePlace] = [overview] + accounts + providers + operations + trials + [you, admission]
     static let answers: [ConsoleAnswer] = accountAnswers + providerAnswers + operationAnswers
     /// By the paths of the operations.
     static let readings: [String: ConsoleReading] = accountReadings.merging(providerReadings) { $1 }

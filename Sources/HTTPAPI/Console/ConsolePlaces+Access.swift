@@ -10,7 +10,7 @@ extension ConsolePlaces {
     /// The administrators, with the form that grants a role to the account that `?uid=` names.
     private static let admins = ConsolePlace("/admins") { visit in
         let typed = try visit.context.request.query["uid"]
-        var more: [String: JSONValue] = ["typed": ["whole": .string(typed ?? "")]]
+        var more: [String: JSONValue] = ["typed": ["exact": .string(typed ?? "")]]
         if let uid = typed.flatMap(UUID.init(uuidString:))?.text {
             more["uid"] = .string(uid)
             more["grant"] = visit.form("/admins/{uid}", at: "\(visit.base)/admins/\(uid)")
@@ -43,7 +43,7 @@ extension ConsolePlaces {
             .init("State") { item, _ in .string(ConsoleTemplates.words(for: state(of: item), of: "serviceKey")) },
             .init("Scopes", "scopes"),
             .init("Allowed from") { item, _ in item["allow"].array?.isEmpty == false ? item["allow"] : "anywhere" },
-            .init("Made", "createdAt"), .init("Expires", "expiresAt"), .init("Last used", "lastUsedAt"),
+            .init("Created", "createdAt"), .init("Expires", "expiresAt"), .init("Last used", "lastUsedAt"),
         ],
         rowActs: [
             .init("/service-keys/{key}/rotate", "key", by: "id") { state(of: $0) == "valid" },
@@ -54,7 +54,6 @@ extension ConsolePlaces {
     /// Whether a service key counts.
     @Sendable private static func state(of key: JSONValue) -> String {
         guard key["revokedAt"].isNull else { return "revoked" }
-        let end = key["expiresAt"].string.flatMap { Timestamp($0) }?.date ?? .distantPast
-        return end > Date() ? "valid" : "expired"
+        return (key["expiresAt"].time ?? .distantPast) > Date() ? "valid" : "expired"
     }
 }

@@ -21,13 +21,13 @@ extension ConsolePlaces {
         values["notes"] = try await visit.notes(cut: true)
         values["noteForm"] = visit.form(accountPath + "/notes", omitted: ["reason.note"])
         values["profileForm"] = visit.form(accountPath)
-        values["isProfileOpen"] = .bool(visit.attempt?.path.hasSameBytes(as: visit.path(of: accountPath)) == true)
+        values["isProfileOpen"] = .bool(visit.attempt(at: visit.path(of: accountPath)) != nil)
         return ConsolePage("account", title: "Account", values)
     }
 
     /// The notes about an account in full length.
     static let accountNotes = ConsolePlace(accountPath + "/notes") { visit in
-        try visit.administrator.require(.writeAccounts)
+        try await visit.require(accountPath + "/notes")
         let up = JSONValue.string(visit.path(of: accountPath))
         let form = visit.form(accountPath + "/notes", omitted: ["reason.note"])
         return ConsolePage("notes", title: "Notes", ["up": up, "notes": try await visit.notes(), "noteForm": form])
@@ -76,10 +76,7 @@ extension ConsolePlaces {
     private static let merges = ConsoleList(
         path: accountPath + "/merges", name: "merges",
         columns: [
-            .init("Absorbed account") { item, visit in
-                let uid = item["absorbed"].string ?? ""
-                return ["text": .string(uid), "href": .string("\(visit.base)/accounts/\(uid)")]
-            },
+            .init("Absorbed account") { item, visit in visit.accountLink(item["absorbed"]) },
             .init("Merged", "mergedAt"),
             .init("The person can undo it until") { item, _ in
                 item["undoneAt"].isNull ? item["undoUntil"] : "It was undone"

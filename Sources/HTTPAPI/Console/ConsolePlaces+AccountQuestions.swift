@@ -6,7 +6,7 @@ internal import ProviderKit
 // MARK: - Revealing
 
 extension ConsolePlaces {
-    /// The values that were asked for with a reason: the only page with unmasked values.
+    /// The values that an administrator has requested with a reason: the only page with unmasked values.
     static let revealed = ConsoleAnswer(accountPath + "/reveal", isOfAct: true) { visit, answer, _ in
         let texts = ["displayName", "email", "phone"].filter { answer.object?[$0] != nil }
         var values: [String: JSONValue] = [
@@ -36,7 +36,7 @@ extension ConsolePlaces {
 
 extension ConsolePlaces {
     static let mergeForecast = ConsolePlace(accountPath + "/merge", forms: [accountPath + "/merge"]) { visit in
-        try visit.administrator.require(.readAccounts)
+        try await visit.require(accountPath + "/merge")
         return mergePage(in: visit)
     }
 
@@ -76,13 +76,15 @@ extension ConsolePlaces {
 // MARK: - Second accounts
 
 extension ConsolePlaces {
-    /// Why a person has a second account; the other account is part of the address, and an account's id tells nothing.
+    /// Why a person has a second account.
+    ///
+    /// The other account's id is in the query, because an id is no personal data.
     static let secondAccount = ConsolePlace(accountPath + "/why") { visit in
         let other = try visit.context.request.query["other"]?.trimmingCharacters(in: .whitespaces)
         let answer = try await visit.answer(to: accountPath + "/why", asking: [("other", other)])
         var values: [String: JSONValue] = [
             "up": .string(visit.path(of: accountPath)), "path": .string(visit.path),
-            "other": ["whole": .string(other ?? "")],
+            "other": ["exact": .string(other ?? "")],
             "verdict": answer["verdict"], "rule": answer["rule"].isNull ? false : answer["rule"],
             "sentence": answer["sentence"], "remedies": answer["remedies"],
             "hasRemedies": .bool(answer["remedies"].array?.isEmpty == false),

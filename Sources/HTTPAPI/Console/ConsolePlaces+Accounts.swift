@@ -38,9 +38,7 @@ extension ConsolePlaces {
 
     private static let accountColumns: [ConsoleList.Column] = [
         .init("Name") { item, visit in
-            let name = item["displayName"].string ?? "No name"
-            guard let uid = item["uid"].string else { return ["text": .string(name)] }
-            return ["text": .string(name), "href": .string("\(visit.base)/accounts/\(uid)")]
+            ["text": .string(item["displayName"].string ?? "No name"), "href": visit.accountLink(item["uid"])["href"]]
         },
         .init("E-mail") { item, _ in .address(item["email"], isVerified: item["emailVerified"]) },
         .init("Phone") { item, _ in .address(item["phone"], isVerified: item["phoneVerified"]) },
@@ -75,9 +73,9 @@ extension JSONValue {
 
     /// Who has acted, as the audit names them; `null` for the person.
     var actorInWords: JSONValue {
-        if let pseudonym = self["account"].string { return .string("administrator \(pseudonym.prefix(8))") }
-        if let key = self["key"].string { return .string("service key \(key)") }
-        if let host = self["cli"].string { return .string("command line on \(host)") }
+        if let pseudonym = self["account"].string { return .string("Administrator \(pseudonym.prefix(12))…") }
+        if let key = self["key"].string { return .string("Service key \(key)") }
+        if let host = self["cli"].string { return .string("A command on \(host)") }
         return .null
     }
 

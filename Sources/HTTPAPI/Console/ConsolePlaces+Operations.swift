@@ -45,7 +45,7 @@ extension ConsolePlaces {
     private static let deliveries = ConsoleList(
         path: "/deliveries", name: "deliveries",
         columns: [
-            .init("Made", "createdAt"), .init("Type", "type"), .init("To", "webhook"), .account("Account"),
+            .init("Created", "createdAt"), .init("Type", "type"), .init("To", "webhook"), .account("Account"),
             .words("State", "state", of: "state"), .init("Attempts", "attempts"), .init("Failure", "failure"), .fate,
             .init("Event", "event"),
         ],
@@ -54,7 +54,7 @@ extension ConsolePlaces {
     private static let messages = ConsoleList(
         path: "/messages", name: "messages",
         columns: [
-            .init("Made", "createdAt"), .init("Type", "type"), .words("Sent by", "channel", of: "channel"),
+            .init("Created", "createdAt"), .init("Type", "type"), .words("Sent by", "channel", of: "channel"),
             .words("State", "state", of: "state"), .init("Attempts", "attempts"), .init("Failure", "failure"), .fate,
         ],
         rowActs: [.init("/messages/{id}/retry", "id", by: "id", if: isGivenUp)])

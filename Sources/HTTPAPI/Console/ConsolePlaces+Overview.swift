@@ -29,7 +29,7 @@ extension ConsolePlaces {
             let list = try await visit.read(path, asking: [(filter, choice), ("limit", "100")])
             guard let items = list["items"].array else { continue }
             rows.append([
-                "title": .string(ConsoleTemplates.text("queue\(path.replacing("/", with: ".")).\(choice)") ?? path),
+                "title": .string(ConsoleTemplates.text("queue.\(path.dropFirst()).\(choice)") ?? path),
                 "count": .string(list["next"].isNull ? "\(items.count)" : "over \(items.count)"),
                 "href": .string(visit.path(of: path).addingQuery([filter: choice])),
             ])
@@ -42,7 +42,7 @@ extension ConsolePlaces {
 private struct Counts {
     /// Each with a link to the list behind it.
     let plots: [JSONValue]
-    /// Whether nobody has signed in.
+    /// Whether there were no sign-ins.
     let isQuiet: Bool
 
     private static let hours = 24

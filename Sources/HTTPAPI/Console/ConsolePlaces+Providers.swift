@@ -4,14 +4,14 @@ internal import ProviderKit
 extension ConsolePlaces {
     static let providers: [ConsolePlace] = [
         ConsolePlace("/providers") { try await $0.providersPage() },
-        ConsolePlace("/providers/check", forms: ["/providers/check"]) { try $0.newProviderPage() },
+        ConsolePlace("/providers/check", forms: ["/providers/check"]) { try await $0.newProviderPage() },
         ConsolePlace("/providers/{name}", forms: ["/providers/{name}/plan", "/providers/{name}/diagnose"]) {
             try await $0.providerPage()
         },
         ConsolePlace("/providers/{name}/switch", forms: ["/providers/{name}/switch"], isOfForm: true) {
             try await $0.switchPage()
         },
-        ConsolePlace("/explain", forms: ["/explain"]) { try $0.explainPage() },
+        ConsolePlace("/explain", forms: ["/explain"]) { try await $0.explainPage() },
     ]
 
     static let providerAnswers: [ConsoleAnswer] = [

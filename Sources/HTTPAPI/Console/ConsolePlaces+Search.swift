@@ -8,7 +8,7 @@ internal import ProviderKit
 enum AccountQuery {
     static let path = "/accounts/search"
 
-    /// The fields of the API that the visible field stands for, in the order in which they are asked.
+    /// The fields of the API that the visible field stands for, in the order in which they are tried.
     static func criteria(of typed: String) -> [String] {
         if UUID(uuidString: typed) != nil { return ["uid", "identity", "session", "receipt", "merge"] }
         if typed.contains("@") { return ["email"] }
@@ -32,7 +32,7 @@ enum AccountQuery {
         otherFields.contains { fields[$0] != nil }
     }
 
-    /// What was looked for: `email`, `phone`, `name`, `id` or `other`.
+    /// The kind of search: `email`, `phone`, `name`, `id` or `other`.
     private static func kind(of fields: FormFields) -> String {
         guard !isByOther(fields) else { return "other" }
         let name = fieldsOfQuery.first { fields[$0] != nil } ?? typed(in: fields).flatMap { criteria(of: $0).first }
@@ -59,14 +59,14 @@ extension AccountQuery {
     /// The field keeps what was typed; no title and no address has it.
     static func forms(in visit: ConsoleVisit, asked fields: FormFields? = nil) -> [String: JSONValue] {
         let path = visit.path(of: Self.path)
-        let attempt = visit.attempt.flatMap { $0.path.hasSameBytes(as: path) ? $0 : nil }
+        let attempt = visit.attempt(at: path)
         let fields = fields ?? attempt?.fields
         let isByOther = fields.map(isByOther) ?? false
         let typed = (["q"] + fieldsOfQuery).lazy.compactMap { fields?[$0] }.first
         var values: [String: JSONValue] = [
             "search": [
                 "action": .string(path), "csrf": .string(visit.formToken(for: path)),
-                "q": ["whole": .string(typed ?? "")], "takesNames": .bool(visit.may(.revealAccounts)),
+                "q": ["exact": .string(typed ?? "")], "takesNames": .bool(visit.may(.revealAccounts)),
                 "problem": isByOther ? false : attempt?.problem.map { .string($0.message) } ?? false,
             ],
             "isByOther": .bool(isByOther),
@@ -89,7 +89,9 @@ extension AccountQuery {
         return ConsolePage("accounts", title: "Accounts", values)
     }
 
-    /// The form that asks for the next part: a cursor and what was looked for travel in the body.
+    /// The form for the next part.
+    ///
+    /// The cursor and the search terms are in its body, and not in an address.
     private static func more(in visit: ConsoleVisit, _ fields: FormFields, after cursor: String) -> JSONValue {
         var sent = fields.values
         sent["after"] = cursor
@@ -98,7 +100,7 @@ extension AccountQuery {
             "action": .string(visit.path(of: path)),
             "fields": .array(
                 sent.sorted { $0.key < $1.key }.map {
-                    ["name": .string($0.key), "value": ["whole": .string($0.value)]]
+                    ["name": .string($0.key), "value": ["exact": .string($0.value)]]
                 }),
         ]
     }

@@ -48,7 +48,8 @@ extension ConsolePlaces {
                 let bits = item["bits"].integer.map { ", \($0) bits" } ?? ""
                 return .string((item["algorithm"].string ?? "") + bits)
             },
-            .init("Made", "createdAt"), .init("Signed until", "retiredAt"), .init("Accepted until", "publishedUntil"),
+            .init("Created", "createdAt"), .init("Signed until", "retiredAt"),
+            .init("Accepted until", "publishedUntil"),
         ],
         rowActs: [
             .init("/keys/{kid}/retire", "kid", by: "kid") { item in
@@ -72,7 +73,7 @@ extension ConsolePlaces {
     static let limits = ConsolePlace("/limits", forms: ["/limits/search", "/limits/lift"]) { visit in
         var page = limitsPage(visit, typed: [:])
         // Locks that could not be lifted are named by the form that was sent.
-        if let attempt = visit.attempt, attempt.path == visit.path(of: "/limits/lift") {
+        if let attempt = visit.attempt(at: visit.path(of: "/limits/lift")) {
             page.values["lift"] = liftForm(visit, typed: attempt.fields.values)
         }
         return page
@@ -177,17 +178,9 @@ extension ConsoleVisit {
 
     /// Who acted, with a link to what they did.
     fileprivate func actor(_ actor: JSONValue) -> JSONValue {
-        let (words, filter): (String, String)
-        if let key = actor["key"].string {
-            (words, filter) = ("Service key \(key)", "key:\(key)")
-        } else if let host = actor["cli"].string {
-            (words, filter) = ("A command on \(host)", "cli:\(host)")
-        } else if let account = actor["account"].string {
-            (words, filter) = ("Administrator \(account.prefix(12))…", "account:\(account)")
-        } else {
-            return .null
-        }
-        return ["text": .string(words), "href": .string(events(by: ["actor": filter]))]
+        guard let kind = ["account", "key", "cli"].first(where: { actor[$0].string != nil }) else { return .null }
+        let filter = "\(kind):\(actor[kind].string ?? "")"
+        return ["text": actor.actorInWords, "href": .string(events(by: ["actor": filter]))]
     }
 }
 

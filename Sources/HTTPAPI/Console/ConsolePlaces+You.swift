@@ -5,7 +5,10 @@ internal import Foundation
 internal import ProviderKit
 
 extension ConsolePlaces {
-    /// The person's own page: their roles, their session, and the ways to sign in with which the roles count.
+    /// The path of the form that lets the person's roles count in sessions of an identity.
+    static let admissionPath = "/you/identities/{identity}/admit"
+
+    /// The person's own page: their roles, their session, and the identities with which the roles count.
     static let you = ConsolePlace("/you") { visit in
         let session = visit.session
         let identities = try await visit.console.sessions.identities(in: session, home: visit.home)
@@ -21,6 +24,9 @@ extension ConsolePlaces {
             ])
     }
 
+    /// The same page at the path of its forms, to which a proof leads back.
+    static let admission = ConsolePlace(admissionPath, isOfForm: true, build: you.build)
+
     private static func shown(_ grant: ConsoleSession.Grant, in visit: ConsoleVisit) -> JSONValue {
         let applications = visit.context.scope.site.applications.values.map(\.application)
         let name = grant.application.map { id in applications.first { $0.id == id }?.name ?? "a former application" }
@@ -31,7 +37,7 @@ extension ConsolePlaces {
     }
 
     private static func shown(_ identity: ConsoleIdentity, in visit: ConsoleVisit) -> JSONValue {
-        let path = visit.base + ConsoleIdentityActs.path.replacing("{identity}", with: identity.id.text)
+        let path = visit.base + admissionPath.replacing("{identity}", with: identity.id.text)
         return [
             "id": .string(identity.id.text), "with": .string(identity.provider),
             "name": identity.name.map { .string($0) } ?? false,

@@ -39,16 +39,23 @@ struct ConsolePlot: Sendable {
         let start = Self.start(ofHours: count, until: end)
         hours = (0..<max(0, count)).map { start.addingTimeInterval(Double($0) * 3600) }
         series = (answer["series"].array ?? []).map { series in
-            var counts = [Int](repeating: 0, count: max(0, count))
-            for point in series["points"].array ?? [] {
-                guard let time = point[path: "0"].string.flatMap({ Timestamp($0) })?.date,
-                    let hour = Int(exactly: (time.timeIntervalSince(start) / 3600).rounded(.down)),
-                    counts.indices.contains(hour)
-                else { continue }
-                counts[hour] = Self.sum(counts[hour], Int(max(0, point[path: "1"].integer ?? 0)))
-            }
-            return Series(label: name(series["label"].string ?? ""), counts: counts)
+            Series(
+                label: name(series["label"].string ?? ""),
+                counts: Self.counts(series["points"], hours: count, from: start))
         }.filter { $0.total > 0 }
+    }
+
+    /// The counts of a series by hour; hours without a point have 0.
+    static func counts(_ points: JSONValue, hours: Int, from start: Date) -> [Int] {
+        var counts = [Int](repeating: 0, count: max(0, hours))
+        for point in points.array ?? [] {
+            guard let time = point[path: "0"].time,
+                let hour = Int(exactly: (time.timeIntervalSince(start) / 3600).rounded(.down)),
+                counts.indices.contains(hour)
+            else { continue }
+            counts[hour] = sum(counts[hour], Int(max(0, point[path: "1"].integer ?? 0)))
+        }
+        return counts
     }
 
     /// The beginning of the first of so many hours, of which `end` falls into the last.

@@ -14,7 +14,6 @@ struct ConsoleRoutes {
         let acts = operations.console.endpoints.filter { $0.method != .get }
         let places = ConsolePlaces.all
         let claim = ConsoleClaim(console: operations.console)
-        let identities = ConsoleIdentityActs(console: operations.console)
         let ownPages = acts.map(\.consolePath).filter { path in !places.contains { $0.path == path } }
         return [
             page("/console", .get, operations.start), page("/console/callback", .get, operations.callback),
@@ -22,7 +21,7 @@ struct ConsoleRoutes {
             page("/console/sign-out", .post, operations.signOut),
             page(Self.base + ConsolePlaces.trialPath, .post, operations.beginTrial),
             page(ConsoleClaim.path, .get, claim.show), page(ConsoleClaim.path, .post, claim.submit),
-            page(Self.base + ConsoleIdentityActs.path, .post, identities.admit),
+            page(Self.base + ConsolePlaces.admissionPath, .post, operations.admitIdentity),
             asset(.style), asset(.script),
         ]
             + places.map { page(Self.base + $0.path, .get, operations.show($0)) }
@@ -62,10 +61,7 @@ struct ConsoleRoutes {
             "notice", title: ConsoleTemplates.text("notice.error.title") ?? "Not possible",
             [
                 "again": .string(ConsoleTemplates.text("notice.again") ?? ""), "href": ["whole": "/console"],
-                "refusal": [
-                    "code": .string(known.code.rawValue),
-                    "text": .string(ConsoleTemplates.text("problem.\(known.code.rawValue)") ?? known.message),
-                ],
+                "refusal": known.shown,
             ])
         var response = Response.console(page, status: .init(code: known.status))
         response.headers[.retryAfter] = known.retryAfter.map(String.init)

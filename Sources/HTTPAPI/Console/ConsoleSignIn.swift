@@ -41,7 +41,8 @@ struct ConsoleSignIn: Sendable {
         // Chromium does not let a form redirect to an origin that `form-action` lacks.
         let isBlocked = context.request.request.method == .post && issuer.origin != settings.origin
         var response = isBlocked ? Response.notice("proof", status: .forbidden, href: url) : .seeOther(url)
-        let value = try console.sessions.cookie(of: .object(flow), purpose: "flow", home: issuer.application)
+        let value = try console.sessions.cookie(
+            of: .object(flow), purpose: "flow", for: Self.flowTime, home: issuer.application)
         response.headers.append(ConsoleCookie.flow.set(value, for: Self.flowTime, settings: settings))
         return response
     }

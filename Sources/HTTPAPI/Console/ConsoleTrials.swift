@@ -68,12 +68,8 @@ extension ConsoleSettings {
 extension ConsoleVisit {
     /// - Throws: `AdministrationError.forbidden`, after it has been audited.
     fileprivate func requireTrials() async throws {
-        let scope = AdminScope.writeProviders
-        guard !may(scope) else { return }
-        await console.administration.audit(
-            refusalOf: "console.try", for: ["scope": .string(scope.rawValue)], to: administrator.actor,
-            in: application, log: context.log)
-        throw AdministrationError.forbidden(scope)
+        guard !may(.writeProviders) else { return }
+        throw await refusal(of: "console.try", lacking: .writeProviders)
     }
 
     /// The page of the provider that the path names, with the link to its pages or a result.
@@ -153,7 +149,7 @@ extension Duration? {
 extension JSONValue {
     /// A text that is shown as it is, even if it looks like a time; it is cut here.
     fileprivate static func plain(_ text: String) -> JSONValue {
-        ["whole": .string(String(text.unicodeScalars.prefix(300)))]
+        ["whole": .string(text.beginning)]
     }
 
     fileprivate var written: String {

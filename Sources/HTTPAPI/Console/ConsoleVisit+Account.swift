@@ -66,7 +66,7 @@ extension ConsoleVisit {
 extension JSONValue {
     /// Whether the grace period of a deleted account lasts.
     fileprivate var isRestorable: Bool {
-        self["purgeAfter"].string.flatMap { Timestamp($0) }.map { $0.date > Date() } ?? false
+        self["purgeAfter"].time.map { $0 > Date() } ?? false
     }
 
     /// The value with its texts cut at the length of texts on pages.

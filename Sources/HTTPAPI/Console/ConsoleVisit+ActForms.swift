@@ -43,8 +43,8 @@ extension ConsoleVisit {
 extension JSONValue {
     /// The value as JSON on several lines.
     ///
-    /// Characters that are invisible, such as those that change the direction of text, are escaped, because pages show
-    /// them as their numbers, and a form would send those back.
+    /// Invisible characters, such as those that change the direction of text, are escaped, so that a form shows them and
+    /// sends them back.
     var asTypedJSON: String {
         get throws {
             let encoder = JSONEncoder.stable

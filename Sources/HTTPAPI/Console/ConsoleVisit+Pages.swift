@@ -60,7 +60,7 @@ extension ConsoleVisit {
         return ConsoleForm(
             endpoint: endpoint, path: path, preset: preset, hidden: hidden, omitted: omitted,
             phrase: phrase ?? self.phrase(of: endpoint), objects: objects, choices: choices
-        ).json(csrf: formToken(for: path), attempt: attempt)
+        ).json(csrf: formToken(for: path), attempt: attempt(at: path))
     }
 
     /// The words that confirm an act, which name what it is done to.
@@ -87,7 +87,13 @@ extension ConsoleVisit {
         ]
     }
 
-    /// The page with the form of one act: what will happen, to whom, what they are told, and whether it can be undone.
+    /// An account's `uid`, with a link to its page for a person who may read accounts.
+    func accountLink(_ uid: JSONValue) -> JSONValue {
+        let href = uid.string.flatMap { may(.readAccounts) ? "\(base)/accounts/\($0)" : nil }
+        return ["uid": uid, "text": uid, "href": href.map { .string($0) } ?? false]
+    }
+
+    /// The page with the form of one act, its target, its effects, and whether it can be undone.
     func actPage(of endpoint: Endpoint) async throws -> ConsolePage {
         let name = "act.\(endpoint.actName)"
         let target = try await target(of: endpoint)

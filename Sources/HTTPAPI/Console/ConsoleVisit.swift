@@ -21,7 +21,7 @@ struct ConsoleVisit: Sendable {
     let context: OperationContext
     /// What was typed into a form that was refused, or that waits again after a proof.
     var attempt: ConsoleAttempt?
-    /// What the act before has done.
+    /// What the previous act has done.
     var said: JSONValue?
 
     var application: Accounts.Application { administrator.application }
@@ -41,12 +41,19 @@ struct ConsoleVisit: Sendable {
         return may(needed)
     }
 
-    /// The path of an act or list of the admin API at the console, with the parameters of this request.
+    /// The path of an act or list of the admin API at the console, with the parameters of this request as it has them.
+    ///
+    /// They are not decoded, so the path is that of the request even if a parameter is percent-encoded.
     func path(of route: String) -> String {
         base
             + route.split(separator: "/", omittingEmptySubsequences: false).map { part in
                 part.hasPrefix("{") ? self[String(part.dropFirst().dropLast())] : String(part)
             }.joined(separator: "/")
+    }
+
+    /// The form that was sent to a path, if it is the one that is shown again.
+    func attempt(at path: String) -> ConsoleAttempt? {
+        attempt.flatMap { $0.path.hasSameBytes(as: path) ? $0 : nil }
     }
 
     func formToken(for path: String) -> String { console.sessions.formToken(for: path, in: session) }
@@ -61,7 +68,7 @@ struct ConsoleAttempt: Sendable {
     var problem: APIError?
 }
 
-/// Everything that the console uses.
+/// The services and settings that the console uses.
 struct ConsoleServices: Sendable {
     let administration: AdministrationUseCases
     let openID: OpenIDUseCases
@@ -86,7 +93,7 @@ struct ConsoleServices: Sendable {
         endpoints.first { $0.method == method && $0.path.hasSameBytes(as: Endpoint.administrationBase + path) }
     }
 
-    /// The operation that changes or asks something at a path.
+    /// The act or question at a path, which is an operation that is not a GET.
     func act(at path: String) -> Endpoint? {
         endpoints.first { $0.method != .get && $0.path.hasSameBytes(as: Endpoint.administrationBase + path) }
     }
@@ -132,7 +139,7 @@ extension ConsoleVisit {
                     scope: scope, client: context.client, optionalPrincipal: nil, administration: caller,
                     request: request, place: endpoint.takes.place))
         } catch AdministrationError.forbidden(let scope) {
-            throw await refusal(of: endpoint, lacking: scope)
+            throw await refusal(of: endpoint.guards.name, lacking: scope)
         }
     }
 
@@ -141,13 +148,21 @@ extension ConsoleVisit {
     /// - Throws: `AdministrationError.forbidden`, after it has been audited.
     func require(_ endpoint: Endpoint) async throws {
         guard case .administrator(let needed?) = endpoint.guards.access, !may(needed) else { return }
-        throw await refusal(of: endpoint, lacking: needed)
+        throw await refusal(of: endpoint.guards.name, lacking: needed)
     }
 
-    /// The error for a person who lacks a scope, after it has been audited.
-    private func refusal(of endpoint: Endpoint, lacking scope: AdminScope) async -> AdministrationError {
+    /// Refuses a person whose roles do not admit them to the act or question at a path of the admin API.
+    ///
+    /// - Throws: `AdministrationError.forbidden`, after it has been audited.
+    func require(_ route: String) async throws {
+        guard let endpoint = console.act(at: route) else { throw APIError.nothingHere }
+        try await require(endpoint)
+    }
+
+    /// The error for a person who lacks a scope, after it has been audited under the name of an operation.
+    func refusal(of operation: String, lacking scope: AdminScope) async -> AdministrationError {
         await console.administration.audit(
-            refusalOf: endpoint.guards.name, for: ["scope": .string(scope.rawValue)], to: administrator.actor,
+            refusalOf: operation, for: ["scope": .string(scope.rawValue)], to: administrator.actor,
             in: application, log: context.log)
         return .forbidden(scope)
     }

@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// What needs attention: each banner of the overview leads to the page where something can be done.
 enum OverviewBanners {
-    /// How long before its end a secret is named.
+    /// How long before its end a service key is named.
     private static let notice: TimeInterval = 30 * 86_400
     /// After how many seconds without a seal the audit is named; it is sealed every few seconds.
     private static let longestUnsealed: Int64 = 60
@@ -42,23 +42,19 @@ enum OverviewBanners {
         let change = provider["switch"]
         guard !change.isNull else { return nil }
         return [
-            "name": provider["name"], "from": provider["fileMode"], "to": change["mode"], "until": change["until"],
+            "name": provider["name"], "from": .words("mode", provider["fileMode"]),
+            "to": .words("mode", change["mode"]), "until": change["until"],
             "href": link(to: provider, in: visit),
         ]
     }
 
     private static func expiringSecret(_ provider: JSONValue, in visit: ConsoleVisit, at now: Date) -> JSONValue? {
-        guard let day = provider["secretExpires"].string, let end = Timestamp("\(day)T00:00:00Z")?.date,
-            end < now.addingTimeInterval(notice)
-        else { return nil }
-        return [
-            "name": provider["name"], "day": .string(day), "isOver": .bool(end <= now),
-            "href": link(to: provider, in: visit),
-        ]
+        guard let expiry = SecretExpiry(provider["secretExpires"], now: now), expiry.isDue else { return nil }
+        return ["name": provider["name"], "expiry": expiry.json, "href": link(to: provider, in: visit)]
     }
 
     private static func expiringKey(_ key: JSONValue, in visit: ConsoleVisit, at now: Date) -> JSONValue? {
-        guard key["revokedAt"].isNull, let end = key["expiresAt"].string.flatMap({ Timestamp($0) })?.date,
+        guard key["revokedAt"].isNull, let end = key["expiresAt"].time,
             (now...now.addingTimeInterval(notice)).contains(end)
         else { return nil }
         return [

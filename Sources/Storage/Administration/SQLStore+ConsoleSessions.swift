@@ -104,23 +104,29 @@ extension SQLStore: ConsoleSessionStore {
             Self.keepTyped, [.application(home), .bytes(hash), .bytes(sealed), .interval(time)])
     }
 
+    private static let typed = Statement(
+        .read, "SELECT typed FROM console_sessions WHERE application_id = $1 AND hash = $2 AND typed IS NOT NULL")
+
+    package func typed(in hash: [UInt8], home: Application.ID) async throws -> [UInt8]? {
+        try await run(Self.typed, [.application(home), .bytes(hash)]).decoded { try $0.next([UInt8].self) }.first
+    }
+
     private static let takeTyped = Statement(
         .write,
         """
         WITH kept AS MATERIALIZED (
-            SELECT typed, typed_until FROM console_sessions
-             WHERE application_id = $1 AND hash = $2 AND typed IS NOT NULL
+            SELECT typed_until FROM console_sessions
+             WHERE application_id = $1 AND hash = $2 AND typed = $3
                FOR UPDATE
         ), taken AS (
             UPDATE console_sessions SET typed = NULL, typed_until = NULL
              WHERE application_id = $1 AND hash = $2 AND EXISTS (SELECT 1 FROM kept)
         )
-        SELECT typed FROM kept WHERE typed_until > now()
+        SELECT FROM kept WHERE typed_until > now()
         """)
 
-    package func takeTyped(in hash: [UInt8], home: Application.ID) async throws -> [UInt8]? {
-        try await run(Self.takeTyped, [.application(home), .bytes(hash)])
-            .decoded { try $0.next([UInt8].self) }.first
+    package func takeTyped(_ sealed: [UInt8], in hash: [UInt8], home: Application.ID) async throws -> Bool {
+        try await run(Self.takeTyped, [.application(home), .bytes(hash), .bytes(sealed)]).first != nil
     }
 
     private static let deleteConsoleSession = Statement(

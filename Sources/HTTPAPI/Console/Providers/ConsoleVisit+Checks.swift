@@ -21,9 +21,9 @@ extension ConsoleVisit {
     /// The kinds of provider to choose from, or the form with the settings of a kind.
     ///
     /// - Throws: `AdministrationError.forbidden`.
-    func newProviderPage() throws -> ConsolePage {
-        try administrator.require(.writeProviders)
-        let sent = attempt.flatMap { $0.path.hasSameBytes(as: path) ? $0 : nil }
+    func newProviderPage() async throws -> ConsolePage {
+        try await require("/providers/check")
+        let sent = attempt(at: path)
         return try newProviderPage(sent?.fields, refused: sent?.problem)
     }
 

@@ -16,8 +16,8 @@ extension ConsoleVisit {
     /// The form of a question about the linking rules, with an example to run.
     ///
     /// - Throws: `AdministrationError.forbidden`.
-    func explainPage() throws -> ConsolePage {
-        try administrator.require(.readAccounts)
+    func explainPage() async throws -> ConsolePage {
+        try await require(Self.explainRoute)
         return explainPage(["answer": false])
     }
 

@@ -12,7 +12,7 @@ extension ConsoleVisit {
         let id = plan["id"].string ?? ""
         var values: [String: JSONValue] = [
             "provider": .string(name), "up": .string("\(base)/providers/\(name)"),
-            "from": modeWord(plan["from"]), "to": modeWord(plan["to"]), "validUntil": plan["validUntil"],
+            "from": .words("mode", plan["from"]), "to": .words("mode", plan["to"]), "validUntil": plan["validUntil"],
             "form": form(
                 "/providers/{name}/switch", preset: ["plan": id], hidden: ["plan"], phrase: plan["confirm"].string),
             "yaml": ["whole": plan["yaml"]], "rules": plan["rules"],
@@ -31,20 +31,21 @@ extension ConsoleVisit {
         }
         for count in ["signIns7d", "flowsUnderWay"] { values[count] = counted(plan[count]) }
         values["bar"] = FateBar(of: plan).map(\.json) ?? false
-        return ConsolePage("provider-plan", title: "\(ConsoleTemplates.text("plan.title") ?? "Plan"): \(name)", values)
+        let title = ConsoleTemplates.text("plan.title") ?? "Plan"
+        return ConsolePage("provider-plan", title: "\(title): \(name)", values)
     }
 
     /// The form of a switch, for a plan that was shown before; without one, the form that makes a plan.
     ///
     /// - Throws: 404 if there is no provider of the name in the path; `AdministrationError.forbidden`.
     func switchPage() async throws -> ConsolePage {
-        try administrator.require(.writeProviders)
+        let route = "/providers/{name}/switch"
+        try await require(route)
         let name = self["name"]
         guard application.providers.all.contains(where: { $0.name.hasSameBytes(as: name) }) else {
             throw AdministrationError.notFound("provider")
         }
-        let route = "/providers/{name}/switch"
-        let sent = attempt.flatMap { $0.path.hasSameBytes(as: path(of: route)) ? $0 : nil }
+        let sent = attempt(at: path(of: route))
         let hasPlan = sent?.fields["plan"] != nil && sent?.problem?.code != .planStale
         var values: [String: JSONValue] = [
             "up": .string("\(base)/providers/\(name)"), "needsPlan": .bool(!hasPlan),
@@ -57,21 +58,9 @@ extension ConsoleVisit {
         return ConsolePage("provider-switch", title: "\(title): \(name)", values)
     }
 
-    /// A mode in words.
-    private func modeWord(_ mode: JSONValue) -> JSONValue {
-        let mode = mode.string ?? ""
-        return .string(ConsoleTemplates.text("mode.\(mode)") ?? mode)
-    }
-
     /// A number with what a sentence needs to know of it.
     private func counted(_ number: JSONValue) -> JSONValue {
         ["count": number, "isOne": .bool(number.integer == 1), "isNone": .bool(number.integer == 0)]
-    }
-
-    /// A uid, as a link for those who may look at accounts.
-    func accountLink(_ uid: JSONValue) -> JSONValue {
-        let href = uid.string.flatMap { may(.readAccounts) ? "\(base)/accounts/\($0)" : nil }
-        return ["uid": uid, "text": uid, "href": href.map { .string($0) } ?? false]
     }
 }
 

@@ -19,7 +19,10 @@ extension ConsoleVisit {
         }
         return ConsolePage(
             "providers", title: ConsoleTemplates.text("providers.title") ?? "Providers",
-            ["providers": .array(rows.map { .object($0) }), "hasProviders": .bool(!rows.isEmpty), "new": newProvider])
+            [
+                "providers": .array(rows.map { .object($0) }), "hasProviders": .bool(!rows.isEmpty),
+                "new": link("/providers/check"),
+            ])
     }
 
     /// One provider: its mode, settings, health and callback URL, and what can be done about it.
@@ -51,27 +54,21 @@ extension ConsoleVisit {
         try await answer(to: "/providers", asking: [("limit", "200")])["items"].array ?? []
     }
 
-    private var newProvider: JSONValue { link("/providers/check") }
-
     /// A provider of the admin API in words.
     private func described(_ provider: JSONValue) -> [String: JSONValue] {
-        func word(_ list: String, _ key: JSONValue) -> JSONValue {
-            let key = key.string ?? ""
-            return .string(ConsoleTemplates.text("\(list).\(key)") ?? key)
-        }
         let findings = provider["health"]["findings"].array ?? []
         let state = provider["health"]["state"]
         let switched =
             provider["switch"].object.map { made in
-                JSONValue.object(made.merging(["mode": word("mode", provider["mode"])]) { $1 })
+                JSONValue.object(made.merging(["mode": .words("mode", provider["mode"])]) { $1 })
             } ?? false
         return [
-            "name": provider["name"], "kind": provider["kind"], "flow": word("flow", provider["flow"]),
-            "mode": word("mode", provider["mode"]), "fileMode": word("mode", provider["fileMode"]),
+            "name": provider["name"], "kind": provider["kind"], "flow": .words("flow", provider["flow"]),
+            "mode": .words("mode", provider["mode"]), "fileMode": .words("mode", provider["fileMode"]),
             "line": provider["line"].integer.map { .string("\($0)") } ?? false,
             "switch": switched,
             "callbackURL": provider["callbackURL"].isNull ? false : ["whole": provider["callbackURL"]],
-            "health": word("health", state), "isDown": .bool(state.string == ProviderReport.State.down.rawValue),
+            "health": .words("health", state), "isDown": .bool(state.string == ProviderReport.State.down.rawValue),
             "lastSuccess": provider["health"]["lastSuccess"].isNull ? false : provider["health"]["lastSuccess"],
             "findingCount": .integer(Int64(findings.count)), "hasFindings": .bool(!findings.isEmpty),
             "isOneFinding": .bool(findings.count == 1), "last24h": provider["last24h"],
@@ -84,8 +81,7 @@ extension ConsoleVisit {
         let prefix = "applications.\(application.name).providers.\(provider)."
         return try await answer(to: "/configuration")["items"].array?.compactMap { item in
             guard let key = item["key"].string, key.hasPrefix(prefix) else { return nil }
-            let json = try JSONEncoder.stable.encode(item["value"])
-            let value = item["value"].string ?? String(decoding: json, as: UTF8.self)
+            let value = item["value"].inline
             let source = item["source"].string ?? ""
             return [
                 "key": .string(String(key.dropFirst(prefix.count))), "value": ["whole": .string(value)],
@@ -115,30 +111,5 @@ extension ConsoleVisit {
             let points = series.array?.first { $0["label"].string == name }?["points"] ?? .null
             return SignInsByHour(points: points, now: now)
         }
-    }
-}
-
-/// The day on which a provider's secret expires.
-private struct SecretExpiry {
-    /// How long before it the page warns, in days, as the log does.
-    private static let notice = 30
-    private let day: Date
-    private let daysLeft: Int
-
-    /// The day as the admin API writes it, `2030-01-30`; `nil` for anything else.
-    init?(_ value: JSONValue, now: Date = Date()) {
-        guard let text = value.string, let day = Timestamp(text + "T00:00:00Z")?.date else { return nil }
-        self.day = day
-        daysLeft = Int((day.timeIntervalSince(now) / 86_400).rounded(.up))
-    }
-
-    var json: JSONValue {
-        let words = day.formatted(
-            Date.FormatStyle(date: .long, time: .omitted, locale: Locale(identifier: "en_GB"), timeZone: .gmt))
-        return [
-            "day": .string(words), "isOver": .bool(daysLeft <= 0),
-            "isNear": .bool((1...Self.notice).contains(daysLeft)), "isOneDay": .bool(daysLeft == 1),
-            "days": .integer(Int64(daysLeft)),
-        ]
     }
 }

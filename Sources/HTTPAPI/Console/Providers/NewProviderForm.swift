@@ -34,7 +34,7 @@ struct NewProviderForm: Sendable {
     }
 
     private var hiddenKind: JSONValue {
-        ["name": "kind", "isHidden": true, "value": ["whole": .string(kind.name)]]
+        ["name": "kind", "isHidden": true, "value": ["exact": .string(kind.name)]]
     }
 
     private var name: JSONValue {
@@ -85,7 +85,7 @@ struct NewProviderForm: Sendable {
             "name": .string(name), "id": .string("\(Self.id)-\(name.replacing(".", with: "-"))"), control: true,
             "label": .string(label + (mark.map { " (\($0))" } ?? "")),
             "isRequired": .bool(isRequired), "help": help.isEmpty ? false : .string(help),
-            "value": ["whole": .string(value)],
+            "value": ["exact": .string(value)],
             "problem": problem.isEmpty ? false : .string(problem.joined(separator: "; ")),
         ]
     }

@@ -11,29 +11,23 @@ struct SignInsByHour: Sendable, Equatable {
 
     /// The points of a series of the admin API, in which hours without sign-ins are absent.
     init(points: JSONValue, now: Date) {
-        func hour(_ date: Date) -> Int { Int((date.timeIntervalSince1970 / 3600).rounded(.down)) }
-        let first = hour(now) - Self.hours + 1
-        var counts = [Int](repeating: 0, count: Self.hours)
-        for point in points.array ?? [] {
-            guard let date = point[path: "0"].string.flatMap({ Timestamp($0)?.date }),
-                counts.indices.contains(hour(date) - first)
-            else { continue }
-            counts[hour(date) - first] += Int(point[path: "1"].integer ?? 0)
-        }
-        (self.counts, firstHour) = (counts, first % Self.hours)
+        let start = ConsolePlot.start(ofHours: Self.hours, until: now)
+        counts = ConsolePlot.counts(points, hours: Self.hours, from: start)
+        firstHour = Int(start.timeIntervalSince1970 / 3600) % Self.hours
     }
 
     /// The bars in a box of 120 by 24, and the same figures as text.
     func json(named name: String) -> JSONValue {
         let highest = counts.max() ?? 0
+        let total = counts.reduce(0, ConsolePlot.sum)
         let bars = counts.enumerated().filter { $1 > 0 }.map { index, count -> JSONValue in
             // The lowest bar can still be seen.
-            let height = max(1, 22 * count / max(highest, 1))
+            let height = max(1, Int(22 * Double(count) / Double(highest)))
             return ["x": .string("\(index * 5)"), "y": .string("\(23 - height)"), "height": .string("\(height)")]
         }
         return [
-            "id": .string("spark-\(name)"), "bars": .array(bars), "total": .integer(Int64(counts.reduce(0, +))),
-            "isOne": .bool(counts.reduce(0, +) == 1), "isEmpty": .bool(highest == 0),
+            "id": .string("spark-\(name)"), "bars": .array(bars), "total": .integer(Int64(total)),
+            "isOne": .bool(total == 1), "isEmpty": .bool(highest == 0),
             "since": .string(clock(0)),
             "figures": ["whole": .string(counts.map(String.init).joined(separator: ", "))],
             "rows": .array(

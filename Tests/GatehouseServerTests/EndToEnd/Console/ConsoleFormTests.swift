@@ -199,6 +199,10 @@ private struct TextUses {
     }
 
     private mutating func addLiterals(of source: String) throws {
+        for match in source.matches(of: /\.words\(\s*"([\w.]+)"/) {
+            patterns.append(
+                try Regex(NSRegularExpression.escapedPattern(for: match.output.1 + ".") + ".+", as: Substring.self))
+        }
         for match in source.matches(of: /"((?:[^"\\\n]|\\\([^()]*(?:\([^()]*\)[^()]*)*\)|\\.)*)"/) {
             let text = String(match.output.1)
             guard text.contains("\\(") else {
@@ -216,7 +220,8 @@ private struct TextUses {
     func has(_ key: String) -> Bool {
         let parts = key.split(separator: ".").map(String.init)
         switch parts.first {
-        case "list" where parts.count == 3, "notice" where parts.count == 3: return literal.contains(parts[1])
+        case "list" where parts.count == 3, "notice" where parts.count == 3:
+            return literal.contains(key) || literal.contains(parts[1])
         case "problem": return parts.count == 2 && ErrorCode(rawValue: parts[1]) != nil
         default: return literal.contains(key) || patterns.contains { key.wholeMatch(of: $0) != nil }
         }

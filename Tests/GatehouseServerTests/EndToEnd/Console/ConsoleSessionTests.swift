@@ -90,9 +90,26 @@ struct ConsoleSessionTests {
             _ = try await browser.submit(path, Self.typed)
             let other = try await browser.secondBrowser()
             #expect(try await other.open(path + "?resume=1").form(path)?["reason.ticket"] == "")
+            let waiting: StaticString = "SELECT count(*) FROM console_sessions WHERE typed IS NOT NULL"
+            _ = try await browser.open("/console/demo/keys?resume=1")
+            #expect(try await server.count(waiting) == 1, "it waits for its own page")
             try await server.age("console_sessions", "typed_until", by: "10 minutes")
             #expect(try await browser.open(path + "?resume=1").form(path)?["reason.ticket"] == "")
-            #expect(try await server.count("SELECT count(*) FROM console_sessions WHERE typed IS NOT NULL") == 0)
+            #expect(try await server.count(waiting) == 0)
+        }
+    }
+
+    @Test func `the server itself refuses a cookie whose time is over`() async throws {
+        try await TestServer.with { server in
+            let sessions = ConsoleSessions(
+                store: server.backend.store, sealing: server.backend.sealer, opaque: server.backend.opaque)
+            let (home, now) = (try await server.application(), Date())
+            let cookie = try sessions.cookie(of: ["state": "x"], purpose: "flow", for: 1800, home: home, now: now)
+            func value(after seconds: Double) -> JSONValue? {
+                sessions.value(ofCookie: cookie, purpose: "flow", home: home, now: now.addingTimeInterval(seconds))
+            }
+            #expect(value(after: 1798) == ["state": "x"] && value(after: 1800) == nil)
+            #expect(sessions.value(ofCookie: cookie, purpose: "said", home: home, now: now) == nil)
         }
     }
 

@@ -119,11 +119,11 @@ struct ConsoleSignInTests {
             var pages = PageBrowser(server)
             let events = try await server.audited {
                 let view = try await pages.present(evidence, at: pages.open("/console/demo"))
-                #expect(view.status == 403 && view.text.contains("This way to sign in is not known"), "\(view.text)")
+                #expect(view.status == 403 && view.text.contains("This identity is not confirmed"), "\(view.text)")
             }
             #expect(events.count { $0.event == "admin.refused" } == 1, "\(events)")
             let start = try await pages.open("/console")
-            #expect(start.status == 403 && start.text.contains("This way to sign in is not known"))
+            #expect(start.status == 403 && start.text.contains("This identity is not confirmed"))
         }
     }
 
@@ -151,7 +151,7 @@ struct ConsoleSignInTests {
             let events = try await server.audited {
                 let view = try await browser.signIn()
                 #expect(view.status == (isAdmitted ? 200 : 403), "\(view.text)")
-                if !isAdmitted { #expect(view.title == "This way to sign in is not enough") }
+                if !isAdmitted { #expect(view.title == "This sign-in is not strong enough") }
             }
             let refused = events.filter { $0.event == "admin.refused" }
             #expect(refused.map(\.details["reason"]) == (isAdmitted ? [] : ["method"]))

@@ -54,6 +54,8 @@ struct OperationPagesTests {
 
             let asked = try await browser.submit(retire, ["dryRun": "true"])
             #expect(asked.status == 200 && asked.text.contains("A new key would take its place"), "\(asked.text)")
+            let unfounded = try await browser.submit(retire, ["confirm": "retire \(kid)"])
+            #expect(unfounded.status == 400 && unfounded.text.contains("id=\"keys-retire-reason-code-problem\""))
             let wrong = try await browser.submit(retire, Self.reason.merging(["confirm": "retire it"]) { $1 })
             #expect(wrong.status == 409 && wrong.alertCode == "CONFIRMATION_REQUIRED", "\(wrong.text)")
             #expect(wrong.form(retire)?["confirm"] == "retire it" && wrong.text.contains("retire \(kid)"))
@@ -163,7 +165,7 @@ struct OperationPagesTests {
                  WHERE applications.name = 'demo'
                 """)
             let page = try await browser.open("/console/demo")
-            #expect(page.text.contains("A switch has scripted in the mode “off” instead of “open”"), "\(page.text)")
+            #expect(page.text.contains("The provider scripted was switched: it is off instead of open"), "\(page.text)")
             #expect(page.links.contains { $0.target == "/console/demo/providers/scripted" })
             #expect(page.text.contains(/<polyline class="line-1" points="[\d., ]+"\/>/))
             #expect(page.text.contains("<td data-title=\"google\">4,123</td>"))
