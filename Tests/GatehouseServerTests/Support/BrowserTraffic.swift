@@ -16,7 +16,7 @@ struct BrowserTraffic: Sendable {
     private(set) var documents: [Document] = []
     /// What the browser has blocked, for example by a content security policy.
     private(set) var blocked: [String] = []
-    /// Other errors and warnings, but for statuses of responses.
+    /// Other errors and warnings, but for statuses of responses; errors of scripts in tabs that report them.
     private(set) var complaints: [String] = []
 
     mutating func note(_ event: JSONValue) {
@@ -41,6 +41,9 @@ struct BrowserTraffic: Sendable {
             case "network": break
             default: complaints.append(text)
             }
+        case "Runtime.exceptionThrown":
+            let details = values["exceptionDetails"]
+            complaints.append("\(details["text"].string ?? "") \(details["exception"]["description"].string ?? "")")
         default: break
         }
     }

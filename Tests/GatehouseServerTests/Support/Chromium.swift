@@ -122,13 +122,18 @@ final class Chromium: Sendable {
     /// Shows HTML in a window of the width, on light or on dark ground, within the document of the tab: scripts that
     /// were evaluated there remain.
     func show(_ html: String, width: Int, dark: Bool) async throws {
+        try await setWindow(width: width, dark: dark)
+        let frame = try await call("Page.getFrameTree")["frameTree"]["frame"]["id"]
+        _ = try await call("Page.setDocumentContent", ["frameId": frame, "html": .string(html)])
+    }
+
+    /// Shows pages in a window of the width, on light or on dark ground.
+    func setWindow(width: Int, dark: Bool) async throws {
         _ = try await call(
             "Emulation.setDeviceMetricsOverride",
             ["width": .integer(Int64(width)), "height": 800, "deviceScaleFactor": 1, "mobile": false])
         let scheme: JSONValue = ["name": "prefers-color-scheme", "value": dark ? "dark" : "light"]
         _ = try await call("Emulation.setEmulatedMedia", ["features": [scheme]])
-        let frame = try await call("Page.getFrameTree")["frameTree"]["frame"]["id"]
-        _ = try await call("Page.setDocumentContent", ["frameId": frame, "html": .string(html)])
     }
 
     /// Waits until the page shows a step.

@@ -1,6 +1,7 @@
 import Accounts
 import Administration
 import Foundation
+import HTTPAPI
 import NIOHTTP1
 import ProviderKit
 import Synchronization
@@ -245,12 +246,12 @@ extension TestServer {
     static func withConsole<Result: Sendable>(
         database: String? = nil, server: String = "development: true", admin: String = "", application: String = "",
         providers: String = "scripted: {}\nphone: { enabled: true }", others: String = "", rateLimits: String = "off",
-        _ body: @Sendable @escaping (TestServer) async throws -> Result
+        webhooks: String = "[]", _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         try await with(
             database: database, server: server,
             application: application.contains("openid:") ? application : "openid: {}\n" + application,
-            providers: providers, others: others, rateLimits: rateLimits,
+            providers: providers, others: others, rateLimits: rateLimits, webhooks: webhooks,
             admin: "{ application: demo, console: true\(admin.isEmpty ? "" : ", " + admin) }", body)
     }
 
@@ -265,6 +266,20 @@ extension TestServer {
         let uid = try #require(UUID(uuidString: person.uid))
         let target = try await on == "all" ? nil : application(named: on)
         try await adminGrants().revoke(uid, on: target, by: Self.operations)
+    }
+
+    /// A link that makes an administrator, as `gatehouse admin invite` prints it or as the inviter makes it.
+    func adminLink(
+        _ role: AdminScope.Role = .owner, on name: String? = nil, email: String? = nil, inviter: UUID? = nil
+    ) async throws -> String {
+        var target: Accounts.Application?
+        if let name { target = try await application(named: name) }
+        let console = try #require(backend.configuration.console)
+        let invitation = try NewAdminInvitation(
+            role: role, application: target, email: email, lifetime: nil, inviter: inviter)
+        let invitations = AdminInvitations(
+            store: backend.store, opaque: backend.opaque, home: try await application())
+        return try await invitations.make(invitation, at: console.url, by: Self.operations).link
     }
 
     private func adminGrants() async throws -> AdminGrants {

@@ -325,16 +325,10 @@ private struct ClaimServer: Sendable {
             store: server.backend.store, opaque: server.backend.opaque, home: try await server.application())
     }
 
-    /// A link as `gatehouse admin invite` prints it, or as an administrator makes it.
     func link(
         _ role: AdminScope.Role = .owner, on name: String? = nil, email: String? = nil, inviter: UUID? = nil
     ) async throws -> String {
-        var application: Accounts.Application?
-        if let name { application = try await server.application(named: name) }
-        let console = try #require(server.backend.configuration.console)
-        let invitation = try NewAdminInvitation(
-            role: role, application: application, email: email, lifetime: nil, inviter: inviter)
-        return try await invitations().make(invitation, at: console.url, by: TestServer.operations).link
+        try await server.adminLink(role, on: name, email: email, inviter: inviter)
     }
 
     func look(at link: String) async throws -> AdminInvitation? {
