@@ -7,7 +7,7 @@ extension JSONValue {
 
     /// The value for a template: texts are cut, times are in words, and large numbers have separators.
     ///
-    /// A time becomes an object with `iso` and `text`, so that a template can write the element `time`. A text named
+    /// A time becomes a `ShownTime`, so that a template can write the element `time`. A text named
     /// `whole` is shown in full length. A text named `exact`, for the values of forms, is not changed at all. Members that
     /// are `null` are absent.
     var shown: Any {
@@ -16,7 +16,7 @@ extension JSONValue {
         case .bool(let value): value
         case .integer(let value): value.formatted(.number.locale(Locale(identifier: "en_GB")))
         case .number(let value): "\(value)"
-        case .string(let text): text.time.map { ["iso": text, "text": $0] } ?? text.visible(longest: Self.longest)
+        case .string(let text): text.time.map { ShownTime(iso: text, text: $0) } ?? text.visible(longest: Self.longest)
         case .array(let items): items.map(\.shown)
         case .object(let members):
             members.reduce(into: [String: Any]()) { shown, member in
@@ -29,6 +29,14 @@ extension JSONValue {
             }
         }
     }
+}
+
+/// A time in a template: `iso` for programs and `text` for people; by itself it is the text that was sent, which may be a
+/// name that looks like a time.
+private struct ShownTime: CustomStringConvertible {
+    let iso, text: String
+
+    var description: String { iso }
 }
 
 extension String {
@@ -53,7 +61,7 @@ extension String {
         let bytes = Array(utf8)
         guard (20...30).contains(bytes.count), bytes[4] == UInt8(ascii: "-"), bytes[10] == UInt8(ascii: "T"),
             bytes.last == UInt8(ascii: "Z"),
-            let date = try? Date(self, strategy: .iso8601.time(includingFractionalSeconds: bytes.count > 20))
+            let date = try? Date.ISO8601FormatStyle(includingFractionalSeconds: bytes.count > 20).parse(self)
         else { return nil }
         return "\(date.formatted(Self.words)) UTC"
     }

@@ -21,11 +21,12 @@ package protocol AdminGrantStore: Sendable {
 
     /// Grants a role in place of the former one for the same application, and records the act unless nothing changes.
     ///
-    /// The grant counts in sessions of the identities that the account has at the first grant.
+    /// The grant counts in sessions of the identities that the account has at the first grant, and with
+    /// `knowingAllIdentities` of those that it has now.
     /// - Returns: `false` if nothing changed.
     func grant(
-        _ role: AdminScope.Role, to uid: UUID, on application: Application?, by act: AdministrativeAct,
-        home: Application.ID
+        _ role: AdminScope.Role, to uid: UUID, on application: Application?, knowingAllIdentities: Bool,
+        by act: AdministrativeAct, home: Application.ID
     ) async throws -> Bool
 
     /// - Returns: `false` if there was no such grant.

@@ -43,16 +43,19 @@ package struct AdminGrants: Sendable {
         }
     }
 
-    /// Grants a role to a locked account.
+    /// Grants a role to a locked account; with `isAccepted` the person has just accepted it, so that it counts in sessions
+    /// of all their identities.
     ///
     /// - Throws: `AdministrationError.lastOwner`.
     func grant(
         _ role: AdminScope.Role, to uid: UUID, on application: Application?, by act: AdministrativeAct,
-        in store: any Store
+        isAccepted: Bool = false, in store: any Store
     ) async throws {
         let owners = try await store.lockOwners(home: home.id)
         if application == nil, role != .owner, owners == [uid] { throw AdministrationError.lastOwner }
-        guard try await store.grant(role, to: uid, on: application, by: act, home: home.id) else { return }
+        let isNew = try await store.grant(
+            role, to: uid, on: application, knowingAllIdentities: isAccepted, by: act, home: home.id)
+        guard isNew else { return }
         for owner in owners.union([uid]).sorted(by: { $0.uuidString < $1.uuidString }) {
             try await OwnerNotices(store: store, application: home.id)
                 .send(

@@ -66,7 +66,7 @@ package struct AdminInvitations: Sendable {
                 return known
             }
             try await grants.lockLive(uid, in: store)
-            try await grants.grant(invitation.role, to: uid, on: application, by: act, in: store)
+            try await grants.grant(invitation.role, to: uid, on: application, by: act, isAccepted: true, in: store)
             return .granted
         }
     }

@@ -22,6 +22,8 @@ for (const form of document.querySelectorAll("form[method=post]")) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) return event.preventDefault();
     form.dataset.sent = "1";
+    // A form that answers with a file leaves its page as it is.
+    setTimeout(() => delete form.dataset.sent, 5000);
     const button = event.submitter;
     if (button && form.dataset.busy) button.textContent = form.dataset.busy;
   });

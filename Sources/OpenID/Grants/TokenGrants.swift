@@ -23,7 +23,8 @@ package struct TokenGrants: Sendable {
         guard let grant = OAuthClient.Grant(bytesOf: name) else {
             throw OAuthError(.unsupportedGrantType, "This server does not support the grant_type")
         }
-        guard client.grants.contains(grant) else {
+        // The console redeems its codes itself, and has no tokens.
+        guard client.grants.contains(grant), !client.id.hasSameBytes(as: OAuthClient.consoleID) else {
             throw OAuthError(.unauthorizedClient, "The client may not use this grant_type")
         }
         return switch grant {

@@ -42,7 +42,9 @@ extension SQLStore: AdminGrantStore {
             SELECT $1, $2, $3, $4,
                    ARRAY(SELECT i.id FROM identities i WHERE i.application_id = $1 AND i.uid = $2 ORDER BY i.id)
             ON CONFLICT (application_id, uid, granted_on)
-                  DO UPDATE SET role = excluded.role WHERE g.role <> excluded.role
+                  DO UPDATE SET role = excluded.role,
+                                identities = CASE WHEN $7 THEN excluded.identities ELSE g.identities END
+                            WHERE g.role <> excluded.role OR ($7 AND g.identities <> excluded.identities)
             RETURNING uid
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
@@ -55,12 +57,12 @@ extension SQLStore: AdminGrantStore {
         """)
 
     package func grant(
-        _ role: AdminScope.Role, to uid: UUID, on application: Application?, by act: AdministrativeAct,
-        home: Application.ID
+        _ role: AdminScope.Role, to uid: UUID, on application: Application?, knowingAllIdentities: Bool,
+        by act: AdministrativeAct, home: Application.ID
     ) async throws -> Bool {
         let binds: [Bind] = [
             .application(home), .uuid(uid), .int4(application?.id.rawValue ?? 0), .text(role.rawValue), try .act(act),
-            .text(application?.name ?? "all"),
+            .text(application?.name ?? "all"), .bool(knowingAllIdentities),
         ]
         return try await run(Self.grantRole, binds).first != nil
     }
