@@ -86,12 +86,13 @@ extension ConsoleSessions {
         try await store.keepTyped(sealed, for: Self.typedTime, in: session.hash, home: home.id)
     }
 
-    /// Takes out what was kept, unless the page does not want it; `nil` if there is none, or it waited for too long.
+    /// Takes out what was kept if `isWanted` accepts it; `nil` otherwise, and for a form that has waited for too long.
     package func takeKept(
         in session: ConsoleSession, home: Application, if isWanted: (_ form: JSONValue) -> Bool
     ) async throws -> JSONValue? {
         guard let sealed = try await store.typed(in: session.hash, home: home.id),
-            let form = JSONValue(json: try sealing.open(sealed, at: place("typed", of: session.hash, home: home))),
+            let opened = try? sealing.open(sealed, at: place("typed", of: session.hash, home: home)),
+            let form = JSONValue(json: opened),
             isWanted(form), try await store.takeTyped(sealed, in: session.hash, home: home.id)
         else { return nil }
         return form

@@ -122,7 +122,7 @@ extension SQLStore: ConsoleSessionStore {
             UPDATE console_sessions SET typed = NULL, typed_until = NULL
              WHERE application_id = $1 AND hash = $2 AND EXISTS (SELECT 1 FROM kept)
         )
-        SELECT FROM kept WHERE typed_until > now()
+        SELECT typed_until FROM kept WHERE typed_until > now()
         """)
 
     package func takeTyped(_ sealed: [UInt8], in hash: [UInt8], home: Application.ID) async throws -> Bool {
