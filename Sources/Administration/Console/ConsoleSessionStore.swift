@@ -13,13 +13,14 @@ package protocol ConsoleSessionStore: Sendable {
     /// A session that has been unused for longer than `idle` is returned as such, and its use is not noted.
     func consoleSession(_ hash: [UInt8], idle: Duration, home: Application.ID) async throws -> ConsoleSession?
 
-    /// Moves the cookie to a client session of the same account, whose proof is fresh.
+    /// Moves the console session to a client session of the same account, whose proof is fresh, and to a new cookie, so
+    /// that a copy of the former cookie gains nothing by the proof.
     ///
     /// A cookie whose own client session has ended stays dead, because it may be stolen.
-    /// - Returns: `false` if the cookie is dead, or that of another account.
+    /// - Returns: the former client session; `nil` if the cookie is dead, or that of another account.
     func moveConsoleSession(
-        _ hash: [UInt8], to session: UUID, uid: UUID, home: Application.ID
-    ) async throws -> Bool
+        _ hash: [UInt8], to cookie: [UInt8], of session: UUID, uid: UUID, home: Application.ID
+    ) async throws -> UUID?
 
     /// Keeps a sealed form for some time.
     func keepTyped(_ sealed: [UInt8], for time: Duration, in hash: [UInt8], home: Application.ID) async throws
@@ -31,14 +32,17 @@ package protocol ConsoleSessionStore: Sendable {
     /// - Returns: `false` if it was deleted before, or its time is over.
     func takeTyped(_ sealed: [UInt8], in hash: [UInt8], home: Application.ID) async throws -> Bool
 
-    func deleteConsoleSession(_ hash: [UInt8], home: Application.ID) async throws
+    /// - Returns: the client session behind it, and its account; `nil` if there is no such cookie.
+    @discardableResult
+    func deleteConsoleSession(_ hash: [UInt8], home: Application.ID) async throws -> (session: UUID, uid: UUID)?
 
-    /// The identities of an administrator's account, the oldest first.
-    func consoleIdentities(of uid: UUID, home: Application.ID) async throws -> [ConsoleIdentity]
+    /// The identities of an administrator's account, the oldest first, and whether all grants that count in sessions of
+    /// `prover` count in theirs.
+    func consoleIdentities(of uid: UUID, prover: UUID, home: Application.ID) async throws -> [ConsoleIdentity]
 
-    /// Lets the person's grants count in sessions of another identity of the account.
+    /// Lets the grants that count in sessions of `prover` count in those of another identity of the locked account.
     /// - Returns: `false` if they did already.
     func admitIdentity(
-        _ identity: UUID, of uid: UUID, by act: AdministrativeAct, home: Application.ID
+        _ identity: UUID, of uid: UUID, prover: UUID, by act: AdministrativeAct, home: Application.ID
     ) async throws -> Bool
 }

@@ -7,31 +7,37 @@ package struct ConsoleSessions: Sendable {
     /// How long a form waits while the person proves who they are again.
     private static let typedTime: Duration = .seconds(600)
 
-    package typealias Store = ConsoleSessionStore & SessionEndStore
+    package typealias Store = AccountLocks & BoundedTransactions & ConsoleSessionStore & SessionEndStore
 
-    let store: any Store
+    let store: any TransactionalStore & Store
     let sealing: any Sealing
     let opaque: any OpaqueTokens
 
-    package init(store: any Store, sealing: any Sealing, opaque: any OpaqueTokens) {
+    package init(store: any TransactionalStore & Store, sealing: any Sealing, opaque: any OpaqueTokens) {
         (self.store, self.sealing, self.opaque) = (store, sealing, opaque)
     }
 
     /// Opens the console session of a client session that has just begun.
     ///
-    /// `cookie` is the browser's present one, which stays if its session is live and belongs to the same account.
-    /// - Returns: the cookie.
+    /// `cookie` is the browser's present one, whose console session goes on if it is live and of the same account. Other
+    /// client sessions that the browser had here end.
+    /// - Returns: the new cookie.
     package func open(
         _ session: UUID, of uid: UUID, keeping cookie: String?, rules: ConsoleSessionRules, home: Application
     ) async throws -> String {
+        let token = opaque.make()
         if let present = cookie.flatMap(opaque.parse) {
-            if try await store.moveConsoleSession(present.hash, to: session, uid: uid, home: home.id) {
-                return present.text
+            let former = try await store.moveConsoleSession(
+                present.hash, to: token.hash, of: session, uid: uid, home: home.id)
+            if let former {
+                if former != session { try await discard(former, of: uid, home: home) }
+                return token.text
             }
             // The browser forgets the cookie, so copies of it must not outlive it.
-            try await store.deleteConsoleSession(present.hash, home: home.id)
+            if let (former, owner) = try await store.deleteConsoleSession(present.hash, home: home.id), former != session {
+                try await discard(former, of: owner, home: home)
+            }
         }
-        let token = opaque.make()
         try await store.insertConsoleSession(
             token.hash, of: session, uid: uid, lifetime: rules.lifetime, home: home.id)
         return token.text
@@ -58,13 +64,17 @@ package struct ConsoleSessions: Sendable {
 
     /// The identities of the person's account, and whether grants count in their sessions.
     package func identities(in session: ConsoleSession, home: Application) async throws -> [ConsoleIdentity] {
-        try await store.consoleIdentities(of: session.uid, home: home.id)
+        try await store.consoleIdentities(of: session.uid, prover: session.identity, home: home.id)
     }
 
-    /// Lets the person's grants count in sessions of another identity, which they have just used or added.
+    /// Lets the person's grants count in sessions of another identity of their account: those that count in this session.
     package func admit(_ identity: UUID, in session: ConsoleSession, home: Application) async throws -> Bool {
         let act = AdministrativeAct(by: .account(pseudonym: session.pseudonym))
-        return try await store.admitIdentity(identity, of: session.uid, by: act, home: home.id)
+        return try await store.retryingTransaction(within: .administration) { store in
+            guard try await store.lockAccount(session.uid, application: home.id) == .live else { return false }
+            return try await store.admitIdentity(
+                identity, of: session.uid, prover: session.identity, by: act, home: home.id)
+        }
     }
 }
 
@@ -82,7 +92,7 @@ extension ConsoleSessions {
 
     /// Keeps what was typed at a path while the person proves who they are again.
     package func keep(_ form: JSONValue, in session: ConsoleSession, home: Application) async throws {
-        let sealed = try sealing.seal(form.bytes, at: place("typed", of: session.hash, home: home))
+        let sealed = try sealing.seal(form.bytes, at: typedPlace(of: session, home: home))
         try await store.keepTyped(sealed, for: Self.typedTime, in: session.hash, home: home.id)
     }
 
@@ -91,7 +101,7 @@ extension ConsoleSessions {
         in session: ConsoleSession, home: Application, if isWanted: (_ form: JSONValue) -> Bool
     ) async throws -> JSONValue? {
         guard let sealed = try await store.typed(in: session.hash, home: home.id),
-            let opened = try? sealing.open(sealed, at: place("typed", of: session.hash, home: home)),
+            let opened = try? sealing.open(sealed, at: typedPlace(of: session, home: home)),
             let form = JSONValue(json: opened),
             isWanted(form), try await store.takeTyped(sealed, in: session.hash, home: home.id)
         else { return nil }
@@ -125,6 +135,11 @@ extension ConsoleSessions {
             Int64(now.timeIntervalSince1970) < end
         else { return nil }
         return limited["value"]
+    }
+
+    /// The account, because a proof gives the session another cookie.
+    private func typedPlace(of session: ConsoleSession, home: Application) -> SealingPlace {
+        SealingPlace(application: home.id, table: "console_sessions", column: "typed", row: session.uid.text)
     }
 
     private func place(_ column: String, of hash: [UInt8], home: Application) -> SealingPlace {

@@ -148,9 +148,11 @@ struct ConsoleOperations: Sendable {
             if let session = try await entrance.session(of: context) {
                 if let refused = try await entrance.refuseForeignForm(in: session, context) { return refused }
                 try await console.sessions.end(session, home: issuer.application)
+            } else if entrance.isForeign(context.request.request, settings) {
+                return .notice("csrf", status: .forbidden)
             }
             var response = Response.notice("signed-out", status: .ok)
-            response.headers.append(ConsoleCookie.session.drop(settings: settings))
+            for cookie in ConsoleCookie.allCases { response.headers.append(cookie.drop(settings: settings)) }
             return response
         }
     }

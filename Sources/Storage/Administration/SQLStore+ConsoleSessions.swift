@@ -77,19 +77,18 @@ extension SQLStore: ConsoleSessionStore {
     private static let moveConsoleSession = Statement(
         .write,
         """
-        UPDATE console_sessions c SET session_id = $3, used_at = now()
+        UPDATE console_sessions c SET session_id = $3, hash = $5, used_at = now()
           FROM sessions s
          WHERE c.application_id = $1 AND c.hash = $2 AND c.uid = $4 AND c.expires_at > now()
            AND s.application_id = $1 AND s.id = c.session_id AND s.ended_at IS NULL AND s.expires_at > now()
-        RETURNING c.uid
+        RETURNING s.id
         """)
 
     package func moveConsoleSession(
-        _ hash: [UInt8], to session: UUID, uid: UUID, home: Application.ID
-    ) async throws -> Bool {
-        try await run(
-            Self.moveConsoleSession, [.application(home), .bytes(hash), .uuid(session), .uuid(uid)]
-        ).first != nil
+        _ hash: [UInt8], to cookie: [UInt8], of session: UUID, uid: UUID, home: Application.ID
+    ) async throws -> UUID? {
+        let binds: [Bind] = [.application(home), .bytes(hash), .uuid(session), .uuid(uid), .bytes(cookie)]
+        return try await run(Self.moveConsoleSession, binds).decoded { try $0.next(UUID.self) }.first
     }
 
     private static let keepTyped = Statement(
@@ -130,10 +129,15 @@ extension SQLStore: ConsoleSessionStore {
     }
 
     private static let deleteConsoleSession = Statement(
-        .write, "DELETE FROM console_sessions WHERE application_id = $1 AND hash = $2")
+        .write, "DELETE FROM console_sessions WHERE application_id = $1 AND hash = $2 RETURNING session_id, uid")
 
-    package func deleteConsoleSession(_ hash: [UInt8], home: Application.ID) async throws {
-        try await write(Self.deleteConsoleSession, [.application(home), .bytes(hash)])
+    package func deleteConsoleSession(
+        _ hash: [UInt8], home: Application.ID
+    ) async throws -> (session: UUID, uid: UUID)? {
+        guard var row = try await run(Self.deleteConsoleSession, [.application(home), .bytes(hash)]).first else {
+            return nil
+        }
+        return (try row.next(), try row.next())
     }
 
     private static let selectConsoleIdentities = Statement(
@@ -141,14 +145,17 @@ extension SQLStore: ConsoleSessionStore {
         """
         SELECT i.id, i.provider, i.email, i.phone, i.display_name, i.created_at, i.last_used_at,
                NOT EXISTS (SELECT 1 FROM admin_grants g
-                            WHERE g.application_id = $1 AND g.uid = $2 AND i.id <> ALL (g.identities))
+                            WHERE g.application_id = $1 AND g.uid = $2 AND $3 = ANY (g.identities)
+                              AND i.id <> ALL (g.identities))
           FROM identities i
          WHERE i.application_id = $1 AND i.uid = $2 AND NOT i.is_guest
          ORDER BY i.created_at, i.id
         """)
 
-    package func consoleIdentities(of uid: UUID, home: Application.ID) async throws -> [ConsoleIdentity] {
-        try await run(Self.selectConsoleIdentities, [.application(home), .uuid(uid)]).decoded { row in
+    package func consoleIdentities(
+        of uid: UUID, prover: UUID, home: Application.ID
+    ) async throws -> [ConsoleIdentity] {
+        try await run(Self.selectConsoleIdentities, [.application(home), .uuid(uid), .uuid(prover)]).decoded { row in
             ConsoleIdentity(
                 id: try row.next(), provider: try row.next(), email: try row.next(), phone: try row.next(),
                 displayName: try row.next(), createdAt: try row.next(), lastUsedAt: try row.next(),
@@ -163,6 +170,7 @@ extension SQLStore: ConsoleSessionStore {
             UPDATE admin_grants g SET identities = g.identities || $3::uuid
               FROM identities i
              WHERE g.application_id = $1 AND g.uid = $2 AND $3::uuid <> ALL (g.identities)
+               AND $5 = ANY (g.identities)
                AND i.application_id = $1 AND i.id = $3 AND i.uid = $2
             RETURNING g.uid
         ), audited AS (
@@ -175,10 +183,10 @@ extension SQLStore: ConsoleSessionStore {
         """)
 
     package func admitIdentity(
-        _ identity: UUID, of uid: UUID, by act: AdministrativeAct, home: Application.ID
+        _ identity: UUID, of uid: UUID, prover: UUID, by act: AdministrativeAct, home: Application.ID
     ) async throws -> Bool {
         try await run(
-            Self.admitIdentity, [.application(home), .uuid(uid), .uuid(identity), try .act(act)]
+            Self.admitIdentity, [.application(home), .uuid(uid), .uuid(identity), try .act(act), .uuid(prover)]
         ).first != nil
     }
 }

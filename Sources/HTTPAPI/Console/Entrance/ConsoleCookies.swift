@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import ProviderKit
 
 /// The cookies of the console.
-enum ConsoleCookie: String {
+enum ConsoleCookie: String, CaseIterable {
     /// The session.
     case session = "gatehouse-console"
     /// The state of the sign-in that is under way.

@@ -55,6 +55,7 @@ struct ConsoleGuard: Sendable {
         let request = context.request.request
         let path = request.method == .post ? request.uri.path : request.head.path ?? "/console"
         guard let session = try await session(of: context) else {
+            if isForeign(request, settings) { return .refused(.notice("csrf", status: .forbidden)) }
             return .refused(try signIn.begin(returningTo: path, from: context))
         }
         if let refused = try await refuseForeignForm(in: session, context) { return .refused(refused) }
@@ -77,13 +78,18 @@ struct ConsoleGuard: Sendable {
         let (settings, request) = (try context.console.settings, context.request.request)
         guard request.method == .post else { return nil }
         let fields = try FormFields(context.request.form, repeating: console.repeatedFields)
-        if request.isOfOwnPage(at: settings.origin),
+        if !isForeign(request, settings),
             console.sessions.isFormToken(fields["csrf"], for: request.uri.path, in: session)
         {
             return nil
         }
         await audit("csrf", session, context)
         return .notice("csrf", status: .forbidden)
+    }
+
+    /// Whether another site, or a program, has sent a form.
+    func isForeign(_ request: Request, _ settings: ConsoleSettings) -> Bool {
+        request.method == .post && !request.isOfOwnPage(at: settings.origin)
     }
 
     /// Sends the person to prove again who they are, and keeps a form that was sent until then.

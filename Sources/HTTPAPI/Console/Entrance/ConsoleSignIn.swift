@@ -11,6 +11,8 @@ internal import ProviderKit
 struct ConsoleSignIn: Sendable {
     /// How long a person may take to sign in, in seconds.
     private static let flowTime = 1800
+    /// How much the clocks of this server and of the database may differ, in seconds.
+    private static let tolerance: Int64 = 60
     /// The longest path with a query, in bytes, for which browsers keep the cookie of the flow (RFC 6265, 6.1).
     private static let longestPath = 1200
 
@@ -33,10 +35,15 @@ struct ConsoleSignIn: Sendable {
             "state": .string(state), "verifier": .string(verifier), "path": .string(path),
         ]
         flow["prover"] = prover.map { .string($0.text) }
+        // Without a prompt, the browser's session at the application's own pages may be as old as one here may be idle.
+        let isPrompted = prompting || prover != nil
+        let idle = settings.rules.idle.components.seconds
+        flow["provenAfter"] = .integer(Int64(Date().timeIntervalSince1970) - (isPrompted ? 0 : idle))
         let url = issuer.url(of: .authorization).addingQuery([
             "client_id": OAuthClient.consoleID, "redirect_uri": settings.callback, "response_type": "code",
             "scope": "openid", "state": state, "code_challenge": CodeChallenge.s256(of: verifier),
-            "code_challenge_method": "S256", "prompt": prompting || prover != nil ? "login" : nil,
+            "code_challenge_method": "S256", "prompt": isPrompted ? "login" : nil,
+            "max_age": isPrompted ? nil : String(idle),
         ])
         // Chromium does not let a form redirect to an origin that `form-action` lacks.
         let isBlocked = context.request.request.method == .post && issuer.origin != settings.origin
@@ -60,7 +67,8 @@ struct ConsoleSignIn: Sendable {
         let flow = console.sessions.value(
             ofCookie: ConsoleCookie.flow.value(in: context.request, settings: settings), purpose: "flow", home: home)
         guard let flow, let state = flow["state"].string, query["state"]?.hasSameBytes(as: state) == true,
-            let path = flow["path"].string, let verifier = flow["verifier"].string
+            let path = flow["path"].string, let verifier = flow["verifier"].string,
+            let provenAfter = flow["provenAfter"].integer
         else { return .notice("callback", status: .badRequest) }
         guard let code = query["code"] else { return .notice("callback", status: .forbidden) }
         let client = try issuer.settings.client(OAuthClient.consoleID)
@@ -75,9 +83,12 @@ struct ConsoleSignIn: Sendable {
         }
         // A session that another device has lent proves nothing.
         guard !grant.isBorrowed else { return try begin(returningTo: path, prompting: true, from: context) }
-        if let prover = flow["prover"].string, !prover.hasSameBytes(as: grant.uid.text) {
+        let isOtherAccount = flow["prover"].string.map { !$0.hasSameBytes(as: grant.uid.text) } ?? false
+        // Whoever has the browser can ask for a code without the prompt.
+        let isProven = Int64(grant.authenticatedAt.timeIntervalSince1970) + Self.tolerance >= provenAfter
+        guard !isOtherAccount, isProven else {
             try await console.sessions.discard(grant.sessionID, of: grant.uid, home: home)
-            return .notice("other-account", status: .forbidden)
+            return .notice(isOtherAccount ? "other-account" : "callback", status: .forbidden)
         }
         let cookie = try await console.sessions.open(
             grant.sessionID, of: grant.uid,

@@ -86,6 +86,7 @@ struct ConsoleForm: Sendable {
             return .object(field)
         }
         if name == "confirm" { field["phrase"] = phrase.map { .string($0) } }
+        field["isDescribed"] = .bool(field["help"] != nil || field["problem"] != nil || field["phrase"] != nil)
         let choices = self.choices[name] ?? member.schema.choices
         if !choices.isEmpty {
             field[member.schema.isList ? "isChecks" : "isSelect"] = true
