@@ -58,6 +58,10 @@ package struct ConsoleAsset: Sendable {
 
 /// The parsed templates and texts.
 package enum ConsoleTemplates {
+    /// The texts by themselves: what has their values in it is escaped by the template that shows it.
+    private static let textLibrary = MustacheLibrary(
+        templates: texts.compactMapValues { try? MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + $0) })
+
     private static let library: MustacheLibrary = {
         var sources = texts
         for (path, content) in EmbeddedFiles.all where path.hasPrefix("Templates/") && path.hasSuffix(".html") {
@@ -75,11 +79,16 @@ package enum ConsoleTemplates {
         return texts
     }()
 
-    /// Renders a template or a text; `nil` if there is none.
-    package static func render(_ name: String, _ values: JSONValue = [:]) -> String? {
+    /// Renders a template; `nil` if there is none.
+    static func render(_ name: String, _ values: JSONValue) -> String? {
         library.getTemplate(named: name) == nil ? nil : library.render(values.shown, withTemplate: name)
     }
 
     /// A text as it is, without values; `nil` if there is none.
     package static func text(_ key: String) -> String? { texts[key] }
+
+    /// A text with its values; `nil` if there is none.
+    package static func text(_ key: String, _ values: JSONValue) -> String? {
+        texts[key] == nil ? nil : textLibrary.render(values.shown, withTemplate: key)
+    }
 }

@@ -35,6 +35,5 @@ addEventListener("pageshow", () => {
 // Focus what was refused or done, so that screen readers read it first.
 const outcome = document.querySelector("#problem, [role=status]");
 if (outcome) {
-  outcome.tabIndex = -1;
   outcome.focus();
 }

@@ -47,8 +47,11 @@ extension SettingsReader {
             report("needs `publicURL`, where administrators reach the console", at: own.place)
         }
         let urls = [root["server"]?["admin"]?["publicURL"], root["server"]?["publicURL"]]
-        if let url = urls.lazy.compactMap({ $0?.text }).first, (try? OAuthClient.console(at: url)) == nil {
+        guard let url = urls.lazy.compactMap({ $0?.text }).first else { return }
+        if (try? OAuthClient.console(at: url)) == nil {
             report("needs a server that administrators reach by https", at: node.place(of: "console"))
+        } else if url.count(where: { $0 == "/" }) > 2 {
+            report("needs a server whose `publicURL` has no path", at: node.place(of: "console"))
         }
     }
 

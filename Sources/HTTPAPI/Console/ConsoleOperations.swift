@@ -104,7 +104,8 @@ struct ConsoleOperations: Sendable {
         let names = ["secret", "link", "receipt", "ended", "kid", "delivered", "failure", "events"]
         var said: [String: JSONValue] = [:]
         for name in names where !answer[name].isNull {
-            said[name] = answer[name]
+            let isShownOnce = ["secret", "link"].contains(name)
+            said[name] = isShownOnce ? answer[name] : answer[name].string.map { .string($0.beginning) } ?? answer[name]
         }
         // The account may be erased before its page is requested.
         let isErasure = endpoint.actName == "accounts.erase"

@@ -30,7 +30,7 @@ extension ConsoleVisit {
                 let start = section.path.isEmpty ? "/" : section.path
                 return shownLink(base + section.path, section.title, isCurrent: start == here)
             })
-        if let said, let text = ConsoleTemplates.render("act.\(said["act"].string ?? "").done", said) {
+        if let said, let text = ConsoleTemplates.text("act.\(said["act"].string ?? "").done", said) {
             var shown: [String: JSONValue] = ["text": .string(text)]
             let secret = said["secret"].string ?? said["link"].string
             shown["shown"] = secret.map { ["whole": .string($0)] }
@@ -73,7 +73,7 @@ extension ConsoleVisit {
         let values = Dictionary(
             names.map { ($0, JSONValue.string(UUID(uuidString: self[$0])?.text ?? self[$0])) }
         ) { $1 }
-        return ConsoleTemplates.render("act.\(endpoint.actName).\(part)", .object(values))
+        return ConsoleTemplates.text("act.\(endpoint.actName).\(part)", .object(values))
     }
 
     /// A link to the page of an act's form; `null` if the person may not act so.

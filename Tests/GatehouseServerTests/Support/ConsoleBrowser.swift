@@ -39,7 +39,7 @@ final class ConsoleBrowser: Sendable {
         /// The code of the error for which a form was refused.
         var alertCode: String? { element(/role="alert"[^>]*data-code="(\w+)"/) }
         /// What the page says was done.
-        var said: String? { element(/<p role="status">([^<]*)<\/p>/) }
+        var said: String? { element(/<p role="status"[^>]*>([^<]*)<\/p>/) }
         /// A secret or link that is shown this once.
         var shownOnce: String? { element(/<code id="shown-once">([^<]*)<\/code>/) }
         var forms: [PageForm] { PageForm.all(in: text) }

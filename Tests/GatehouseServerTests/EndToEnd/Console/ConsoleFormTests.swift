@@ -44,6 +44,9 @@ struct ConsoleFormTests {
 
     // MARK: - Forms
 
+    /// The operations whose form follows another one: a plan, or the choice of a kind.
+    private static let laterForms: Set = ["providers.switch", "providers.check"]
+
     @Test func `every operation has one form, on a page that shows it`() async throws {
         try await ConsoleBrowser.with { server, browser in
             let operations = Self.operations(of: server)
@@ -62,6 +65,7 @@ struct ConsoleFormTests {
                 let path = pattern.replacing("{app}", with: "demo").split(separator: "/").map { part in
                     part.hasPrefix("{") ? values[String(part.dropFirst().dropLast())] ?? "unknown" : String(part)
                 }.joined(separator: "/")
+                guard !Self.laterForms.contains(operation.actName) else { continue }
                 let view = try await browser.open("/" + path)
                 guard let form = view.form("/" + path) else {
                     missing.append("the form of \(operation.actName) at its own path: \(view.status)")
@@ -92,14 +96,27 @@ struct ConsoleFormTests {
     /// The operations whose page makes the phrase, because it names more than the path does.
     private static let ownPhrases: Set<String> = ["providers.switch"]
 
+    /// Whether people type the field in another form than its own: the field of the search, the JSON of evidence, the form
+    /// of a kind of providers. Names of events are shown as they are.
+    private static func isUnseen(_ field: String, of operation: String) -> Bool {
+        switch operation {
+        case "accounts.search": ["identity", "merge", "receipt", "session", "uid"].contains(field)
+        case "explain": field.hasPrefix("evidence.")
+        case "providers.check": ["kind", "settings"].contains(field)
+        case "providers.switch": field == "plan"
+        case "webhooks.replay": field == "types"
+        default: false
+        }
+    }
+
     @Test func `every operation, field and choice has its text`() async throws {
         try await TestServer.withConsole { server in
             let texts = ConsoleTemplates.texts
             var missing: [String] = []
             for operation in Self.operations(of: server) {
-                let parts = operation.isAct ? ["title", "what", "told", "undo", "done"] : ["title", "what"]
+                let parts = operation.isAct ? ["title", "what", "told", "undo", "done"] : ["title"]
                 missing += parts.map { "act.\(operation.actName).\($0)" }
-                for field in Self.fields(of: operation) {
+                for field in Self.fields(of: operation) where !Self.isUnseen(field.name, of: operation.actName) {
                     missing.append("field.\(field.name)")
                     missing += field.choices.filter { texts["option.\($0)"] == nil }
                         .map { "option.\(field.name).\($0)" }
@@ -123,7 +140,8 @@ struct ConsoleFormTests {
             {
                 for parameter in endpoint.takes.parameters where !["limit", "after"].contains(parameter.name) {
                     missing.append("field.\(parameter.name)")
-                    missing += parameter.schema.values.compactMap(\.string).map { "option.\($0)" }
+                    missing += parameter.schema.values.compactMap(\.string)
+                        .filter { texts["option.\($0)"] == nil }.map { "option.\(parameter.name).\($0)" }
                 }
             }
             missing = missing.filter { texts[$0]?.isEmpty != false }

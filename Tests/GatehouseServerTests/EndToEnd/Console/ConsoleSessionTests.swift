@@ -132,7 +132,8 @@ struct ConsoleSessionTests {
             let done = try await back.submit(Self.rotation)
             #expect(done.status == 303, "\(done.text)")
             #expect(try await done.follow().said != nil)
-            #expect(try await keys(server) > before && browser.session == cookie)
+            #expect(try await keys(server) > before)
+            #expect(browser.session != cookie, "a copy of the cookie gains nothing by the proof")
             #expect(try await server.count("SELECT count(*) FROM sessions WHERE client_id = 'gatehouse-console'") == 1)
         }
     }
@@ -198,8 +199,10 @@ struct ConsoleSessionTests {
     @Test(arguments: End.allCases)
     func `what ends a person's sessions ends that at the console, at every replica`(end: End) async throws {
         try await ConsoleBrowser.with(role: .support, on: "demo") { server, browser in
+            let (person, client) = (browser.person, APIClient(server))
+            // Either of two servers might deliver the mail to its own inbox.
+            let token = end == .passwordReset ? try await client.forget(at: server, person.email) : ""
             try await TestServer.withConsole(database: server.databaseURL) { second in
-                let (person, client) = (browser.person, APIClient(server))
                 let elsewhere = ConsoleBrowser(of: person, at: second)
                 elsewhere.cookies["gatehouse-console"] = browser.session
                 #expect(try await elsewhere.open("/console/demo", following: false).status == 200)
@@ -220,7 +223,6 @@ struct ConsoleSessionTests {
                 case .deleted:
                     try #require(try await client.delete("/auth/account", bearer: person.accessToken).status < 300)
                 case .passwordReset:
-                    let token = try await client.forget(at: server, person.email)
                     try #require(try await client.reset(token, to: APIClient.otherPassword).status < 300)
                 }
                 for browser in [browser, elsewhere, thief] { try await expectSignedOut(browser, "\(end)") }
@@ -286,7 +288,7 @@ struct ConsoleSessionTests {
             let evidence = VerifiedIdentity.somebody()
             try #require(try await client.link(evidence, bearer: browser.person.accessToken).status < 300)
             let ticket = try await client.ticket(evidence, bearer: survivor.accessToken)
-            let merged = try await client.merge(ticket, bearer: survivor.accessToken, survivor: survivor.uid)
+            let merged = try await client.merge(ticket, bearer: survivor.accessToken, survivor: "current")
             try #require(merged.status == 200, "\(merged.text)")
             try await expectSignedOut(browser, "the account is gone")
             let view = try await browser.signIn(opening: "/console/demo")

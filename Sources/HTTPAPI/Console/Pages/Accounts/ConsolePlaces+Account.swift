@@ -100,11 +100,11 @@ extension ConsoleList {
 extension ConsoleVisit {
     /// The notes about the account, the newest first; `null` without the scope.
     ///
-    /// With `cut`, there are few, and long ones lead to the page that has them whole.
+    /// With `cut`, long ones lead to the page that has them whole.
     fileprivate func notes(cut: Bool = false) async throws -> JSONValue {
         let cursor = try context.request.query["notes"]
         let route = "/accounts/{uid}/notes"
-        let answer = try await read(route, asking: [("limit", cut ? "5" : "20"), ("after", cut ? nil : cursor)])
+        let answer = try await read(route, asking: [("limit", "5"), ("after", cut ? nil : cursor)])
         guard let items = answer["items"].array else { return .null }
         let all = path(of: route)
         let next = answer["next"].string

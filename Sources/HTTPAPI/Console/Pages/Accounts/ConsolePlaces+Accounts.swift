@@ -12,9 +12,10 @@ extension ConsolePlaces {
         AccountQuery.path: { _, endpoint, fields in try AccountQuery.bodies(of: endpoint, from: fields) },
         "/accounts/{uid}/access": { _, endpoint, fields in
             var body = try ConsoleForm.body(of: endpoint, from: fields)
-            // The form shows the present roles, so that an emptied field takes them all away.
-            if case .object(var members) = body, members["roles"] == nil, !fields.all("roles").isEmpty {
-                members["roles"] = []
+            // The form shows the present roles and claims, so that an emptied field takes them all away.
+            if case .object(var members) = body, !fields.all("roles").isEmpty {
+                members["roles"] = members["roles"] ?? []
+                members["claims"] = members["claims"] ?? [:]
                 body = .object(members)
             }
             return [body]

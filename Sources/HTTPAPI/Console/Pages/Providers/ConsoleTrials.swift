@@ -17,8 +17,11 @@ extension ConsolePlaces {
         ConsolePlace(trialPath) { visit in
             try await visit.requireTrials()
             guard let code = try visit.context.request.query["code"] else { return try visit.trialPage() }
-            let ended = try await visit.console.administration.trials.finish(
-                code, of: visit["name"], in: visit.session, by: visit.administrator)
+            let administration = visit.console.administration
+            let ended = try await administration.capacity.run {
+                try await administration.trials.finish(
+                    code, of: visit["name"], in: visit.session, by: visit.administrator)
+            }
             guard let ended else { return try visit.trialPage(["isLost": true]) }
             return try visit.trialPage(["result": visit.shown(ended.outcome, ended.verdict)])
         }

@@ -42,7 +42,7 @@ extension ConsoleVisit {
         values["diagnoseForm"] = form("/providers/{name}/diagnose")
         if !provider["switch"].isNull {
             values["endForm"] = form("/providers/{name}/switch/end")
-            values["switchedBy"] = try await actor(ofSwitch: provider["switch"], of: name)
+            values["switchedBy"] = try await switcher(of: name)
         }
         if provider["flow"].string == ProviderFlow.redirect.rawValue, may(.writeProviders) {
             values["tryOut"] = .string("\(base)/providers/\(name)/try")
@@ -92,11 +92,10 @@ extension ConsoleVisit {
         } ?? []
     }
 
-    /// Who has made a switch, for those who may read the audit.
-    private func actor(ofSwitch made: JSONValue, of provider: String) async throws -> JSONValue {
+    /// Who has made the switch in force, for those who may read the audit: the newest one.
+    private func switcher(of provider: String) async throws -> JSONValue {
         guard may(.readAudit) else { return false }
-        let events = try await answer(
-            to: "/audit", asking: [("event", "provider.switched"), ("since", made["since"].string)])
+        let events = try await answer(to: "/audit", asking: [("event", "provider.switched")])
         let event = events["items"].array?.first { $0["details"]["provider"].string == provider }
         guard let actor = event?["actor"] else { return false }
         if actor["account"].string == session.pseudonym { return ["isYou": true] }

@@ -87,6 +87,7 @@ struct NewProviderForm: Sendable {
             "isRequired": .bool(isRequired), "help": help.isEmpty ? false : .string(help),
             "value": ["exact": .string(value)],
             "problem": problem.isEmpty ? false : .string(problem.joined(separator: "; ")),
+            "isDescribed": .bool(!help.isEmpty || !problem.isEmpty),
         ]
     }
 

@@ -71,6 +71,7 @@ extension ConsolePlaces {
     // MARK: - Limits
 
     static let limits = ConsolePlace("/limits", forms: ["/limits/search", "/limits/lift"]) { visit in
+        try await visit.require("/limits/search")
         var page = limitsPage(visit, typed: [:])
         // Locks that could not be lifted are named by the form that was sent.
         if let attempt = visit.attempt(at: visit.path(of: "/limits/lift")) {
@@ -164,7 +165,7 @@ private struct ConfigurationKey {
             case let place: place.hasPrefix("file:") ? "line \(place.dropFirst(5))" : place
             }
         return [
-            "key": .string(rest), "value": ["whole": .string(item["value"].inline)],
+            "key": .string(rest), "value": ["whole": .string(item["value"].inline.beginning)],
             "source": source.map { .string($0) } ?? false,
         ]
     }
