@@ -34,9 +34,8 @@ package struct ConsoleSessions: Sendable {
                 return token.text
             }
             // The browser forgets the cookie, so copies of it must not outlive it.
-            if let (former, owner) = try await store.deleteConsoleSession(present.hash, home: home.id), former != session {
-                try await discard(former, of: owner, home: home)
-            }
+            let other = try await store.deleteConsoleSession(present.hash, home: home.id)
+            if let other, other.session != session { try await discard(other.session, of: other.uid, home: home) }
         }
         try await store.insertConsoleSession(
             token.hash, of: session, uid: uid, lifetime: rules.lifetime, home: home.id)

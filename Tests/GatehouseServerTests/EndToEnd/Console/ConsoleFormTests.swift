@@ -96,8 +96,10 @@ struct ConsoleFormTests {
     /// The operations whose page makes the phrase, because it names more than the path does.
     private static let ownPhrases: Set<String> = ["providers.switch"]
 
-    /// Whether people type the field in another form than its own: the field of the search, the JSON of evidence, the form
-    /// of a kind of providers. Names of events are shown as they are.
+    /// Whether the field has no label of its own, because people type it in another form.
+    ///
+    /// These are the field of the search, the JSON of evidence, and the form of a kind of providers. Names of events are
+    /// shown as they are.
     private static func isUnseen(_ field: String, of operation: String) -> Bool {
         switch operation {
         case "accounts.search": ["identity", "merge", "receipt", "session", "uid"].contains(field)
