@@ -8,6 +8,14 @@ import Testing
 /// Only contrast depends on the colours, so the other rules of axe-core run once.
 struct ConsoleInspection {
     private static let rules = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}"
+    /// Descriptions of fields that are missing, and times without words, which axe-core does not report.
+    private static let gaps = """
+        [...[...document.querySelectorAll('[aria-describedby]')]
+             .flatMap(field => field.getAttribute('aria-describedby').split(' '))
+             .filter(id => !document.getElementById(id)),
+         ...[...document.querySelectorAll('time')].filter(time => !time.dateTime || !time.textContent)
+             .map(time => time.parentElement.outerHTML)]
+        """
     /// The folder for pictures of the pages, for people who want to look at them, too.
     private static let folder = ProcessInfo.processInfo.environment["GATEHOUSE_SCREENSHOTS"].map {
         URL(filePath: $0, directoryHint: .isDirectory)
@@ -27,6 +35,7 @@ struct ConsoleInspection {
     func inspect(_ name: String) async throws {
         let browser = walk.browser
         try await browser.expectNothing(of: Self.rules, "\(name), light")
+        #expect(try await browser.evaluate(Self.gaps) == [], "\(name)")
         try await photograph("\(name)-light")
         try await browser.setWindow(width: 320, dark: true)
         try await browser.expectNothing(of: "{runOnly: ['color-contrast']}", "\(name), dark")
