@@ -15,8 +15,9 @@ extension SQLStore: TrialStore {
     private static let takeTrial = Statement(
         .write,
         """
-        DELETE FROM redirect_flows WHERE application_id = $1 AND code_hash = $2 AND redirect_uri = $3
-        RETURNING linking_session, provider, sealed_evidence, state_hash, expires_at > now()
+        DELETE FROM redirect_flows
+         WHERE application_id = $1 AND code_hash = $2 AND redirect_uri = $3 AND expires_at > now()
+        RETURNING linking_session, provider, sealed_evidence, state_hash
         """)
 
     package func takeTrial(_ code: [UInt8], application: Application.ID) async throws -> StoredTrial? {
@@ -24,7 +25,6 @@ extension SQLStore: TrialStore {
         guard var row = try await run(Self.takeTrial, binds).first else { return nil }
         let (session, provider): (UUID?, String) = (try row.next(), try row.next())
         let (sealed, state): ([UInt8], [UInt8]) = (try row.next(), try row.next())
-        guard try row.next() as Bool else { return nil }
         let outcome = try sealing.open(sealed, at: .evidence(application: application, state: state))
         return StoredTrial(
             session: session, provider: provider,

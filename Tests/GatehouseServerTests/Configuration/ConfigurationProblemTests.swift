@@ -277,7 +277,7 @@ struct ConfigurationProblemTests {
         #expect(try Fixture.warnings(Fixture.providers(lines) + delivery) == [])
     }
 
-    @Test(arguments: ["assets", "callback", "claim", "sign-out"])
+    @Test(arguments: ["assets", "callback", "claim", "sign-in", "sign-out"])
     func `an application has no name that is a path of the console`(name: String) {
         func problems(_ console: Bool) -> [String] {
             Fixture.problems(
@@ -293,7 +293,7 @@ struct ConfigurationProblemTests {
         }
         #expect(
             problems(true) == [
-                "7: applications.\(name): `\(name)` is a path of the console; name this application differently"
+                "gatehouse.yaml:7: applications.\(name): `\(name)` is a path of the console; name this application differently"
             ])
         #expect(problems(false) == [])
     }
