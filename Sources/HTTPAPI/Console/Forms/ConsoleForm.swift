@@ -57,7 +57,9 @@ struct ConsoleForm: Sendable {
     /// The field that an error names first, and the rest of the error's text.
     private func faultyField(by problem: APIError) -> (name: String, reason: String)? {
         let message = problem.message
-        if problem.code == .confirmationRequired { return ("confirm", message) }
+        if problem.code == .confirmationRequired {
+            return ("confirm", ConsoleTemplates.text("form.confirm") ?? message)
+        }
         var named = members.filter { member in
             // An error may name a member of an object alone, as in `email is not an address`.
             let names = [member.name] + member.schema.properties.keys
@@ -65,7 +67,23 @@ struct ConsoleForm: Sendable {
         }.max { $0.name.utf8.count < $1.name.utf8.count }
         // An object that is missing as a whole is filled in from its first field on.
         named = named ?? members.first { message.hasPrefix($0.name.prefix { $0 != "." } + " ") }
-        return named.map { ($0.name, message) }
+        return named.map { ($0.name, Self.sentence(message, about: $0.name)) }
+    }
+
+    /// An error as a sentence beside the field that it names.
+    private static func sentence(_ message: String, about name: String) -> String {
+        guard message.hasPrefix(name + " ") else { return message }
+        let rest = message.dropFirst(name.count + 1)
+        return rest.prefix(1).uppercased() + rest.dropFirst() + "."
+    }
+
+    /// The ids of the elements that say more about a field; `false` if there are none.
+    static func described(_ field: [String: JSONValue]) -> JSONValue {
+        let parts = ["help", "problem", "phrase"].filter { name in
+            field[name].map { !$0.isNull && $0 != false } ?? false
+        }
+        let ids = parts.map { "\(field["id"]?.string ?? "")-\($0)" }
+        return ids.isEmpty ? false : .string(ids.joined(separator: " "))
     }
 
     private func field(
@@ -86,7 +104,7 @@ struct ConsoleForm: Sendable {
             return .object(field)
         }
         if name == "confirm" { field["phrase"] = phrase.map { .string($0) } }
-        field["isDescribed"] = .bool(field["help"] != nil || field["problem"] != nil || field["phrase"] != nil)
+        field["described"] = Self.described(field)
         let choices = self.choices[name] ?? member.schema.choices
         if !choices.isEmpty {
             field[member.schema.isList ? "isChecks" : "isSelect"] = true

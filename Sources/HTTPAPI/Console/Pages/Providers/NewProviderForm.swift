@@ -81,14 +81,15 @@ struct NewProviderForm: Sendable {
     ) -> JSONValue {
         let problem = problems.filter { $0.field == name }.map(\.sentence)
         let mark = isRequired ? ConsoleTemplates.text("setting.required") : nil
-        return [
+        var field: [String: JSONValue] = [
             "name": .string(name), "id": .string("\(Self.id)-\(name.replacing(".", with: "-"))"), control: true,
             "label": .string(label + (mark.map { " (\($0))" } ?? "")),
             "isRequired": .bool(isRequired), "help": help.isEmpty ? false : .string(help),
             "value": ["exact": .string(value)],
             "problem": problem.isEmpty ? false : .string(problem.joined(separator: "; ")),
-            "isDescribed": .bool(!help.isEmpty || !problem.isEmpty),
         ]
+        field["described"] = ConsoleForm.described(field)
+        return .object(field)
     }
 
     // MARK: - Problems
