@@ -112,6 +112,7 @@ struct ConsoleReachTests {
                 // Chromium does not let the form redirect to another origin, so the page has a link to it.
                 var form = proxied
                 form.add(name: "content-type", value: "application/x-www-form-urlencoded")
+                form.add(name: "sec-fetch-site", value: "same-origin")
                 let link = try await own.send(.POST, "/console/demo/keys/rotate", raw: Array("a=b".utf8), headers: form)
                 #expect(link.status == 403 && link.headers["location"].isEmpty && !link.headers["set-cookie"].isEmpty)
                 #expect(
