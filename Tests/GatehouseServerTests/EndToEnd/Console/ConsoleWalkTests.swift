@@ -190,7 +190,7 @@ struct ConsoleWalkTests {
             try await walk.expect(said: "The provider is switched.")
 
             try await walk.click("Overview")
-            try await walk.expect("A switch has scripted in the mode “off” instead of “open”")
+            try await walk.expect("The provider scripted was switched: it is off instead of open until")
             try await walk.click("See the provider")
             try await walk.press("providers-endSwitch", ["reason.code": "test"])
             try await walk.expect(said: "The switch is over.")
