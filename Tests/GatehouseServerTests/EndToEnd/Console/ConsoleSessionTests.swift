@@ -138,6 +138,48 @@ struct ConsoleSessionTests {
         }
     }
 
+    @Test func `a proof that was asked for cannot be left out of the address`() async throws {
+        try await ConsoleBrowser.with { server, browser in
+            let before = try await keys(server)
+            try await server.letPass(.seconds(360))
+            let asked = try await browser.submit(Self.rotation, Self.typed)
+            let address = try #require(asked.location).replacing("&prompt=login", with: "")
+            let view = try await browser.open(address)
+            #expect(view.status == 403 && view.title == "You are not signed in", "\(view.text)")
+            let again = try await browser.open(Self.rotation, following: false)
+            #expect(again.location?.contains("/oauth/authorize?") == true, "\(again.text)")
+            #expect(try await keys(server) == before)
+        }
+    }
+
+    @Test func `after a long pause, single sign-on does not suffice`() async throws {
+        try await ConsoleBrowser.with { server, browser in
+            let page = try await browser.open("/console/demo")
+            try await server.letPass(.seconds(2400))
+            #expect(try await page.submit("sign-out").status == 200)
+            let view = try await browser.open("/console")
+            #expect(view.text.contains("value=\"password\""), "\(view.path) \(view.text)")
+        }
+    }
+
+    @Test func `an identity that one grant knows is not let into the others`() async throws {
+        try await ConsoleBrowser.with { server, browser in
+            let (client, token) = (APIClient(server), browser.person.accessToken)
+            try #require(try await client.link(.somebody(), bearer: token).status < 300)
+            try await server.grant(.auditor, to: browser.person, on: "demo")
+            let second = try #require(UUID(uuidString: try await client.identityID(of: "scripted", bearer: token)))
+            let session = ConsoleSession(
+                hash: [], sessionID: UUID(), uid: try #require(UUID(uuidString: browser.person.uid)), identity: second,
+                pseudonym: "", name: nil, proofAge: .zero, methods: [], provider: "scripted", expiresAt: .now,
+                isIdle: false)
+            let sessions = ConsoleSessions(
+                store: server.backend.store, sealing: server.backend.sealer, opaque: server.backend.opaque)
+            #expect(try await !sessions.admit(second, in: session, home: try await server.application()))
+            let known: StaticString = "SELECT count(*) FROM admin_grants WHERE $1 = ANY (identities)"
+            #expect(try await server.count(known, [.uuid(second)]) == 1, "that of the auditor alone")
+        }
+    }
+
     @Test func `another account's proof is refused, and leaves no session`() async throws {
         try await ConsoleBrowser.with { server, browser in
             let (before, cookie) = (try await keys(server), browser.session)
