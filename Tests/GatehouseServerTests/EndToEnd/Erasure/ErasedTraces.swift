@@ -135,13 +135,18 @@ struct ErasedTraces: Sendable {
         try await allowing.allow(Device(server), as: person)
     }
 
-    /// Leaves a role and a note of an administrator.
+    /// Leaves a role, a note of an administrator, and a session at the console.
     private func administer(_ person: Person, at server: TestServer) async throws {
         let (uid, application) = (try #require(UUID(uuidString: person.uid)), try await server.application())
         try await AdminGrants(store: server.backend.store, home: application)
             .grant(.auditor, to: uid, on: application, by: TestServer.operations)
         let act = AdministrativeAct(by: .key("abcd"), because: .init(.support, ticket: "T-1"), note: name)
         _ = try await server.acts.beginExport(of: uid, by: act, in: application)
+        let sessions = ConsoleSessions(
+            store: server.backend.store, sealing: server.backend.sealer, opaque: server.backend.opaque)
+        let rules = ConsoleSessionRules(
+            idle: .seconds(1800), lifetime: .seconds(3600), stepUp: .seconds(300), requiredMethods: [])
+        _ = try await sessions.open(UUID(), of: uid, keeping: nil, rules: rules, home: application)
     }
 
     /// Leaves counters, unsent messages and pending requests about the person's addresses.
