@@ -109,7 +109,9 @@ extension ExportedRow {
                 "Proof", .text("kind"), .text("provider"), .text("providerUid"), .text("address").orNull,
                 .text("addressKind"), .texts("methods"), .count("attempts"),
                 // The name, roles and claims of the account that an invitation opens.
-                .json("invitation").orNull, .time("createdAt"), .time("expiresAt"))
+                .json("invitation").orNull,
+                // The role that a link gives an administrator, and the application, or `all`.
+                .text("adminRole").orNull, .text("grantedOn").orNull, .time("createdAt"), .time("expiresAt"))
         case .redirectFlows:
             // Sign-ins and links by redirect, stored until a day after they end. The provider's evidence is encrypted
             // until the app redeems its code, and is stored with the identity afterwards.
