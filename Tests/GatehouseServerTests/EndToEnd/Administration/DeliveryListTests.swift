@@ -57,7 +57,9 @@ struct DeliveryListTests {
                 let (api, admin) = (APIClient(server), try await OperatorClient.of(server))
                 let photos = try await OperatorClient.of(server, application: "photos")
                 let guest = try await api.guest()
-                try await eventually("it was posted") { !sink.posts.isEmpty }
+                try await eventually("it was posted, and the failure is stored") {
+                    try await server.count("SELECT count(*) FROM webhook_deliveries WHERE failure IS NOT NULL") == 1
+                }
                 try await server.putOffDeliveries()
                 let (event, posted) = (try #require(sink.posts.first?.id), sink.posts.count)
                 for missing in [event, UUID().uuidString, "x"] {
