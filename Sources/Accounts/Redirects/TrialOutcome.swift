@@ -69,7 +69,7 @@ package protocol TrialStore: Sendable {
         _ outcome: TrialOutcome, under code: OpaqueToken, state: [UInt8], lifetime: Duration,
         application: Application.ID) async throws
 
-    /// Deletes the flow of the code and returns its outcome, which nobody can get again.
+    /// Deletes the flow of the code and returns its outcome, which can be read only once.
     /// - Returns: `nil` if the code is unknown or expired, or that of a flow that is no trial.
     func takeTrial(_ code: [UInt8], application: Application.ID) async throws -> StoredTrial?
 }

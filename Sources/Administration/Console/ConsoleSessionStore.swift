@@ -16,8 +16,8 @@ package protocol ConsoleSessionStore: Sendable {
     /// Moves the console session to a client session of the same account, whose proof is fresh, and to a new cookie, so
     /// that a copy of the former cookie gains nothing by the proof.
     ///
-    /// A cookie whose own client session has ended stays dead, because it may be stolen.
-    /// - Returns: the former client session; `nil` if the cookie is dead, or that of another account.
+    /// If the client session of the cookie has ended, the cookie stays invalid, because it may be stolen.
+    /// - Returns: the former client session; `nil` if the cookie is invalid, or that of another account.
     func moveConsoleSession(
         _ hash: [UInt8], to cookie: [UInt8], of session: UUID, uid: UUID, home: Application.ID
     ) async throws -> UUID?

@@ -15,7 +15,7 @@ package struct AccountInvitations: Sendable {
     let opaque: any OpaqueTokens
     let time: any TimeSource
 
-    /// The person whom an administrator invites, by an address as the administrator typed it.
+    /// The person to invite; the address is as the administrator typed it.
     package struct Invitee: Sendable {
         package let typed: String
         package let kind: Address.Kind

@@ -84,7 +84,7 @@ struct ConsoleSignIn: Sendable {
         // A session that another device has lent proves nothing.
         guard !grant.isBorrowed else { return try begin(returningTo: path, prompting: true, from: context) }
         let isOtherAccount = flow["prover"].string.map { !$0.hasSameBytes(as: grant.uid.text) } ?? false
-        // Whoever has the browser can ask for a code without the prompt.
+        // A person can remove the prompt from the URL, and then gets a code without a new proof.
         let isProven = Int64(grant.authenticatedAt.timeIntervalSince1970) + Self.tolerance >= provenAfter
         guard !isOtherAccount, isProven else {
             try await console.sessions.discard(grant.sessionID, of: grant.uid, home: home)

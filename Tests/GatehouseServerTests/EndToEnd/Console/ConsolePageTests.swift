@@ -11,7 +11,7 @@ import Testing
 @testable import GatehouseServer
 @testable import HTTPAPI
 
-/// What all pages of the console have in common: headers, landmarks, and nobody's data in clear.
+/// What all pages of the console have in common: headers, landmarks, and masked personal data.
 struct ConsolePageTests {
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \

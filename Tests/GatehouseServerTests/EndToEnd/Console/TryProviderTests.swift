@@ -130,7 +130,7 @@ struct TryProviderTests {
         }
     }
 
-    // MARK: - Whom it shows it to
+    // MARK: - Who sees the result
 
     @Test func `another session at the console gets nothing, and then nobody does`() async throws {
         try await ConsoleBrowser.with { server, browser in
