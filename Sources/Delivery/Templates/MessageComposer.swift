@@ -30,6 +30,12 @@ package struct MessageComposer: Sendable {
     /// The language for recipients who accept none of the available languages.
     private static let fallback = "en"
 
+    /// The built-in templates, parsed once in a process, because that takes longer than starting the rest of a server.
+    private static let builtIn = Result { () throws(DeliveryError) in
+        let layer = try TemplateOverrides.builtIn()
+        return (layer: layer, sets: try TemplateSet.sets([layer]))
+    }
+
     /// The templates by application and language tag, for applications with their own templates.
     private let applications: [String: [String: TemplateSet]]
     /// The templates of all other applications, by language tag.
@@ -37,8 +43,9 @@ package struct MessageComposer: Sendable {
 
     /// - Throws: `DeliveryError.unusableTemplate`, or `invalidSetting` if overrides are incomplete.
     package init(overrides: TemplateOverrides = .none) throws(DeliveryError) {
-        let layers = [try TemplateOverrides.builtIn(), overrides.common]
-        common = try TemplateSet.sets(layers)
+        let builtIn = try Self.builtIn.get()
+        let layers = [builtIn.layer, overrides.common]
+        common = overrides.common == TemplateLayer() ? builtIn.sets : try TemplateSet.sets(layers)
         var applications: [String: [String: TemplateSet]] = [:]
         for (name, layer) in overrides.applications { applications[name] = try TemplateSet.sets(layers + [layer]) }
         self.applications = applications

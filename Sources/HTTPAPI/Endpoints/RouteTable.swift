@@ -24,6 +24,8 @@ struct RouteTable {
 
     func router() -> RouterResponder<APIRequestContext> {
         let router = Router(context: APIRequestContext.self)
+        // The paths apart from their methods, because each route that is added is compared with all others.
+        let paths = Router(context: APIRequestContext.self)
         // The router compares siblings in the order in which they are added; `/auth/me` is among the shortest.
         for (path, group) in Dictionary(grouping: endpoints, by: \.path).sorted(by: { $0.key.count < $1.key.count }) {
             let route = RouterPath(path)
@@ -37,16 +39,30 @@ struct RouteTable {
                 }
             }
             let allowed = served.map(\.rawValue).sorted().joined(separator: ", ")
-            for method in Self.methods where !served.contains(method) {
-                router.on(route, method: method) { _, context -> Response in
-                    try group.first?.requireServed(in: context.scope)
-                    throw APIError(.methodNotAllowed, "This path answers \(allowed)", allowed: allowed)
-                }
+            paths.on(route, method: OtherMethods.any) { _, context -> Response in
+                try group.first?.requireServed(in: context.scope)
+                throw APIError(.methodNotAllowed, "This path answers \(allowed)", allowed: allowed)
             }
         }
-        // Middleware applies to what is added after it: here, to unknown paths only.
-        router.add(middleware: MissingPaths())
+        // Middleware applies to what is added after it: here, to requests that no endpoint takes.
+        paths.add(middleware: MissingPaths())
+        router.add(middleware: OtherMethods(paths: paths.buildResponder()))
         return router.buildResponder()
+    }
+}
+
+/// Answers requests that no endpoint takes: those with another method than their path's, and those to unknown paths.
+private struct OtherMethods: RouterMiddleware {
+    /// The method under which `paths` has each path.
+    static let any = HTTPRequest.Method.trace
+    let paths: RouterResponder<APIRequestContext>
+
+    func handle(
+        _ request: Request, context: APIRequestContext, next: (Request, APIRequestContext) async throws -> Response
+    ) async throws -> Response {
+        var head = request.head
+        head.method = Self.any
+        return try await paths.respond(to: Request(head: head, body: request.body), context: context)
     }
 }
 

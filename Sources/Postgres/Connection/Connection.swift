@@ -95,7 +95,9 @@ final class Connection {
         }
     }
 
+    /// When the oldest probe without an answer was sent. Only a connection that listens sends probes.
     var oldestProbe: Nanoseconds? {
+        guard nextBeat < .never else { return nil }
         for case .probe(let sentAt) in inFlight { return sentAt }
         return nil
     }

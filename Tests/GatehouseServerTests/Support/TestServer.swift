@@ -154,13 +154,14 @@ struct TestServer: Sendable {
             } ports: {
                 serving.ports
             }
+            // Without a name, a service would be described with all its properties, which takes a second.
             let group = ServiceGroup(
                 configuration: .init(
                     services: [
-                        .init(service: serving, failureTerminationBehavior: .cancelGroup),
+                        .init(service: serving, failureTerminationBehavior: .cancelGroup, serviceName: "server"),
                         .init(
                             service: testing, successTerminationBehavior: .gracefullyShutdownGroup,
-                            failureTerminationBehavior: .gracefullyShutdownGroup),
+                            failureTerminationBehavior: .gracefullyShutdownGroup, serviceName: "test"),
                     ], logger: logger))
             try await group.run()
             return try testing.result()
