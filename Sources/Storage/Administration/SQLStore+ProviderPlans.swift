@@ -6,10 +6,11 @@ internal import Postgres
 extension SQLStore: ProviderPlanStore {
     /// Decides for each account that a change of mode may concern whether it can sign in before and after it.
     ///
-    /// `held` has what the identities of an account allow, and `verdict` adds addresses, to which codes are sent.
+    /// `held` has what the identities of an account allow, and `verdict` adds what `codes` to its addresses do.
     /// `formal` is the rule of `ProviderRegistry.canSignIn(with:)`; `opens` is what a sign-in really does: a
     /// quarantined identity signs in unless the account has a usable one, and an idle number does not sign in. A code
-    /// to an address with an identity of its own signs in by that, so that only other addresses count further.
+    /// to an address with an identity of its own signs in by that, so that only other addresses count: `codes` has the
+    /// accounts for which that matters.
     ///
     /// `$2` is the provider. The ways before and after are `$3` and `$4` (providers whose identities sign in by
     /// themselves), `$5` and `$6` (whose identities are addresses), `$9` and `$10` (codes to e-mail addresses, and
@@ -28,85 +29,85 @@ extension SQLStore: ProviderPlanStore {
                       AND greatest(p.last_used_at, p.created_at) >= now() - $8::interval)
         ), held AS MATERIALIZED (
             SELECT f.uid, count(*) FILTER (WHERE f.is_switched) AS identities, count(*) AS permanent,
-                   bool_or(NOT f.is_held AND (f.direct_now OR f.addressed_now AND f.is_verified)) AS formal_now,
-                   bool_or(NOT f.is_held AND (f.direct_after OR f.addressed_after AND f.is_verified)) AS formal_after,
-                   bool_or(NOT f.is_held AND NOT f.is_idle
-                           AND (f.direct_after OR f.addressed_after AND f.is_verified)) AS usable_after,
-                   bool_or(NOT f.is_held AND NOT f.is_idle AND (f.direct_now OR f.addressed_now)) AS opens_now,
-                   bool_or(NOT f.is_held AND NOT f.is_idle AND (f.direct_after OR f.addressed_after)) AS opens_after,
-                   bool_or(f.is_held AND NOT f.is_idle AND (f.direct_now OR f.addressed_now)) AS held_opens_now,
-                   bool_or(f.is_held AND NOT f.is_idle
-                           AND (f.direct_after OR f.addressed_after)) AS held_opens_after,
-                   bool_or(f.is_granted AND NOT f.is_held AND NOT f.is_idle
-                           AND (f.direct_now OR f.addressed_now)) AS granted_now,
-                   bool_or(f.is_granted AND NOT f.is_held AND NOT f.is_idle
-                           AND (f.direct_after OR f.addressed_after)) AS granted_after,
-                   bool_or(f.is_granted AND f.is_held AND NOT f.is_idle
-                           AND (f.direct_now OR f.addressed_now)) AS held_granted_now,
-                   bool_or(f.is_granted AND f.is_held AND NOT f.is_idle
-                           AND (f.direct_after OR f.addressed_after)) AS held_granted_after
-              FROM (SELECT i.uid, i.provider = $2 AS is_switched, i.quarantined_at IS NOT NULL AS is_held,
-                           i.email_verified OR i.phone_verified AS is_verified,
-                           i.provider = ANY ($3::text[]) AS direct_now, i.provider = ANY ($4::text[]) AS direct_after,
-                           i.provider = ANY ($5::text[]) AS addressed_now,
-                           i.provider = ANY ($6::text[]) AS addressed_after,
-                           i.provider = ANY ($7::text[]) AND EXISTS (
-                               SELECT 1 FROM idle n WHERE n.uid = i.uid AND n.address = i.provider_uid) AS is_idle,
-                           i.uid = ANY ($15::uuid[]) AND EXISTS (
-                               SELECT 1 FROM admin_grants g
-                                WHERE g.application_id = $1 AND g.uid = i.uid AND i.id = ANY (g.identities)
-                                  AND (g.granted_on = 0 OR NOT EXISTS (
-                                      SELECT 1 FROM admin_grants w
-                                       WHERE w.application_id = $1 AND w.uid = i.uid
-                                         AND w.granted_on = 0))) AS is_granted
-                      FROM identities i
-                     WHERE i.application_id = $1 AND NOT i.is_guest) AS f
+                   bool_or(NOT f.is_held AND f.formal_now) AS formal_now,
+                   bool_or(NOT f.is_held AND f.formal_after) AS formal_after,
+                   bool_or(NOT f.is_held AND f.formal_after AND NOT f.is_idle) AS usable_after,
+                   bool_or(NOT f.is_held AND f.opens_now) AS opens_now,
+                   bool_or(NOT f.is_held AND f.opens_after) AS opens_after,
+                   bool_or(f.is_held AND f.opens_now) AS held_opens_now,
+                   bool_or(f.is_held AND f.opens_after) AS held_opens_after,
+                   bool_or(f.is_granted AND NOT f.is_held AND f.opens_now) AS granted_now,
+                   bool_or(f.is_granted AND NOT f.is_held AND f.opens_after) AS granted_after,
+                   bool_or(f.is_granted AND f.is_held AND f.opens_now) AS held_granted_now,
+                   bool_or(f.is_granted AND f.is_held AND f.opens_after) AS held_granted_after
+              FROM (SELECT m.uid, m.is_switched, m.is_held, m.is_idle, m.is_granted,
+                           m.direct_now OR m.addressed_now AND m.is_verified AS formal_now,
+                           m.direct_after OR m.addressed_after AND m.is_verified AS formal_after,
+                           NOT m.is_idle AND (m.direct_now OR m.addressed_now) AS opens_now,
+                           NOT m.is_idle AND (m.direct_after OR m.addressed_after) AS opens_after
+                      FROM (SELECT i.uid, i.provider = $2 AS is_switched, i.quarantined_at IS NOT NULL AS is_held,
+                                   i.email_verified OR i.phone_verified AS is_verified,
+                                   i.provider = ANY ($3::text[]) AS direct_now,
+                                   i.provider = ANY ($4::text[]) AS direct_after,
+                                   i.provider = ANY ($5::text[]) AS addressed_now,
+                                   i.provider = ANY ($6::text[]) AS addressed_after,
+                                   i.provider = ANY ($7::text[]) AND EXISTS (
+                                       SELECT 1 FROM idle n
+                                        WHERE n.uid = i.uid AND n.address = i.provider_uid) AS is_idle,
+                                   i.uid = ANY ($15::uuid[]) AND EXISTS (
+                                       SELECT 1 FROM admin_grants g
+                                        WHERE g.application_id = $1 AND g.uid = i.uid AND i.id = ANY (g.identities)
+                                          AND (g.granted_on = 0 OR NOT EXISTS (
+                                              SELECT 1 FROM admin_grants w
+                                               WHERE w.application_id = $1 AND w.uid = i.uid
+                                                 AND w.granted_on = 0))) AS is_granted
+                              FROM identities i
+                             WHERE i.application_id = $1 AND NOT i.is_guest
+                             -- Without this, each aggregate would evaluate the expressions again.
+                            OFFSET 0) AS m) AS f
              GROUP BY f.uid
             HAVING bool_or(f.is_switched) OR f.uid = ANY ($15::uuid[])
                 OR f.uid IN (SELECT d.uid FROM addresses d WHERE d.application_id = $1 AND d.kind = ANY ($14::text[]))
+        ), codes AS (
+            SELECT h.uid,
+                   bool_or(way.is_now AND NOT (h.formal_now AND d.is_held)) AS lead_now,
+                   bool_or(way.is_after AND NOT (h.formal_after AND d.is_held)) AS lead_after
+              FROM held h
+              JOIN (SELECT a.uid, a.kind, a.address,
+                           coalesce((
+                               SELECT bool_and(q.quarantined_at IS NOT NULL) FROM identities q
+                                WHERE q.application_id = $1 AND q.uid = a.uid
+                                  AND (a.kind = 'email' AND q.email = a.address AND q.email_verified
+                                       OR a.kind = 'phone' AND q.phone = a.address AND q.phone_verified)),
+                               false) AS is_held
+                      FROM addresses a
+                     WHERE a.application_id = $1
+                       AND NOT (a.kind = 'phone' AND EXISTS (
+                           SELECT 1 FROM idle n WHERE n.uid = a.uid AND n.address = a.address))) AS d
+                ON d.uid = h.uid
+              JOIN (SELECT 'email' AS kind, e AS provider, e = ANY ($9::text[]) AS is_now, e = ANY ($10) AS is_after
+                      FROM unnest($9 || $10::text[]) AS e
+                     UNION
+                    SELECT 'phone', p, p = ANY ($11::text[]), p = ANY ($12) FROM unnest($11 || $12::text[]) AS p) AS way
+                ON way.kind = d.kind
+             WHERE h.permanent < $13 AND NOT (h.opens_now AND h.opens_after)
+               AND NOT EXISTS (
+                   SELECT 1 FROM identities o
+                    WHERE o.application_id = $1 AND o.provider = way.provider AND o.provider_uid = d.address)
+             GROUP BY h.uid
         ), verdict AS MATERIALIZED (
             SELECT h.uid, h.identities, h.usable_after,
                    h.granted_now OR h.held_granted_now AND NOT h.formal_now AS granted_now,
                    h.granted_after OR h.held_granted_after AND NOT h.formal_after AS granted_after,
-                   h.opens_now OR h.held_opens_now AND NOT h.formal_now
-                   OR h.permanent < $13 AND EXISTS (
-                       SELECT 1 FROM addresses d
-                         JOIN (SELECT 'email' AS kind, unnest($9::text[]) AS provider
-                               UNION ALL SELECT 'phone', unnest($11::text[])) AS way ON way.kind = d.kind
-                        WHERE d.application_id = $1 AND d.uid = h.uid
-                          AND NOT (d.kind = 'phone' AND EXISTS (
-                              SELECT 1 FROM idle n WHERE n.uid = d.uid AND n.address = d.address))
-                          AND NOT EXISTS (
-                              SELECT 1 FROM identities o
-                               WHERE o.application_id = $1 AND o.provider = way.provider
-                                 AND o.provider_uid = d.address)
-                          AND NOT (h.formal_now AND coalesce((
-                              SELECT bool_and(q.quarantined_at IS NOT NULL) FROM identities q
-                               WHERE q.application_id = $1 AND q.uid = d.uid
-                                 AND (d.kind = 'email' AND q.email = d.address AND q.email_verified
-                                      OR d.kind = 'phone' AND q.phone = d.address AND q.phone_verified)), false)))
-                       AS way_now,
-                   h.opens_after OR h.held_opens_after AND NOT h.formal_after
-                   OR h.permanent < $13 AND EXISTS (
-                       SELECT 1 FROM addresses d
-                         JOIN (SELECT 'email' AS kind, unnest($10::text[]) AS provider
-                               UNION ALL SELECT 'phone', unnest($12::text[])) AS way ON way.kind = d.kind
-                        WHERE d.application_id = $1 AND d.uid = h.uid
-                          AND NOT (d.kind = 'phone' AND EXISTS (
-                              SELECT 1 FROM idle n WHERE n.uid = d.uid AND n.address = d.address))
-                          AND NOT EXISTS (
-                              SELECT 1 FROM identities o
-                               WHERE o.application_id = $1 AND o.provider = way.provider
-                                 AND o.provider_uid = d.address)
-                          AND NOT (h.formal_after AND coalesce((
-                              SELECT bool_and(q.quarantined_at IS NOT NULL) FROM identities q
-                               WHERE q.application_id = $1 AND q.uid = d.uid
-                                 AND (d.kind = 'email' AND q.email = d.address AND q.email_verified
-                                      OR d.kind = 'phone' AND q.phone = d.address AND q.phone_verified)), false)))
+                   h.opens_now OR h.held_opens_now AND NOT h.formal_now OR coalesce(c.lead_now, false) AS way_now,
+                   h.opens_after OR h.held_opens_after AND NOT h.formal_after OR coalesce(c.lead_after, false)
                        AS way_after
               FROM held h
-              JOIN accounts a ON a.application_id = $1 AND a.uid = h.uid
-             WHERE a.deleted_at IS NULL AND a.disabled_at IS NULL AND a.absorbed_by IS NULL
+              LEFT JOIN codes c ON c.uid = h.uid
+             WHERE NOT EXISTS (
+                 SELECT 1 FROM accounts a
+                  WHERE a.application_id = $1 AND a.uid = h.uid
+                    AND (a.deleted_at IS NOT NULL OR a.disabled_at IS NOT NULL OR a.absorbed_by IS NOT NULL))
         )
         """
 
@@ -114,11 +115,9 @@ extension SQLStore: ProviderPlanStore {
     private static let countEffect = Statement(
         .read, switchVerdicts,
         """
-        , counted AS MATERIALIZED (
-            SELECT uid, identities,
-                   CASE WHEN NOT way_after THEN 'stranded'
-                        WHEN $16::bool AND identities > 0 AND NOT usable_after THEN 'detour'
-                        ELSE 'unaffected' END AS fate
+        , counted AS NOT MATERIALIZED (
+            SELECT uid, identities, granted_after, NOT way_after AS is_stranded,
+                   way_after AND $16::bool AND identities > 0 AND NOT usable_after AS is_detour
               FROM verdict
              WHERE way_now AND (identities > 0 OR NOT way_after)
         )
@@ -128,16 +127,14 @@ extension SQLStore: ProviderPlanStore {
                   JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
                  WHERE i.application_id = $1 AND i.provider = $2 AND NOT i.is_guest
                    AND a.deleted_at IS NOT NULL AND a.disabled_at IS NULL AND a.absorbed_by IS NULL),
-               count(*) FILTER (WHERE fate = 'stranded'), count(*) FILTER (WHERE fate = 'detour'),
-               count(*) FILTER (WHERE fate = 'unaffected'),
-               (SELECT count(*) FROM sessions s
-                 WHERE s.application_id = $1 AND s.ended_at IS NULL AND s.expires_at > now()
-                   AND s.uid IN (SELECT uid FROM counted WHERE fate = 'stranded')),
-               ARRAY(SELECT uid FROM counted WHERE fate = 'stranded' ORDER BY uid LIMIT $17),
+               count(*) FILTER (WHERE is_stranded), count(*) FILTER (WHERE is_detour),
+               count(*) FILTER (WHERE NOT is_stranded AND NOT is_detour),
+               (SELECT count(*) FROM sessions s JOIN counted c ON c.uid = s.uid
+                 WHERE s.application_id = $1 AND s.ended_at IS NULL AND s.expires_at > now() AND c.is_stranded),
+               ARRAY(SELECT uid FROM counted WHERE is_stranded ORDER BY uid LIMIT $17),
                ARRAY(SELECT uid FROM verdict
                       WHERE granted_now AND NOT granted_after AND uid = ANY ($15) ORDER BY uid),
-               ARRAY(SELECT c.uid FROM counted c JOIN verdict v ON v.uid = c.uid
-                      WHERE c.fate = 'detour' AND v.granted_after AND c.uid = ANY ($15) ORDER BY c.uid),
+               ARRAY(SELECT uid FROM counted WHERE is_detour AND granted_after AND uid = ANY ($15) ORDER BY uid),
                ARRAY(SELECT uid FROM verdict WHERE granted_after AND uid = ANY ($15) ORDER BY uid)
           FROM counted
         """)
