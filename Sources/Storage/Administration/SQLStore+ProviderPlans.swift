@@ -10,7 +10,7 @@ extension SQLStore: ProviderPlanStore {
     /// `formal` is the rule of `ProviderRegistry.canSignIn(with:)`; `opens` is what a sign-in really does: a
     /// quarantined identity signs in unless the account has a usable one, and an idle number does not sign in. A code
     /// to an address with an identity of its own signs in by that, so that only other addresses count: `codes` has the
-    /// accounts for which that matters.
+    /// accounts for which that matters. Without `OFFSET 0`, each aggregate would evaluate the columns below it again.
     ///
     /// `$2` is the provider. The ways before and after are `$3` and `$4` (providers whose identities sign in by
     /// themselves), `$5` and `$6` (whose identities are addresses), `$9` and `$10` (codes to e-mail addresses, and
@@ -63,7 +63,6 @@ extension SQLStore: ProviderPlanStore {
                                                  AND w.granted_on = 0))) AS is_granted
                               FROM identities i
                              WHERE i.application_id = $1 AND NOT i.is_guest
-                             -- Without this, each aggregate would evaluate the expressions again.
                             OFFSET 0) AS m) AS f
              GROUP BY f.uid
             HAVING bool_or(f.is_switched) OR f.uid = ANY ($15::uuid[])
