@@ -10,7 +10,11 @@ struct Pgbench: Sendable {
     private let databaseURL: String
 
     /// Prepares a run of the script file at the path `script`.
+    /// - Throws: `BenchError` if a parameter of a statement in it has no value.
     init(script: String, databaseURL: String) throws {
+        if let left = try String(contentsOfFile: script, encoding: .utf8).firstMatch(of: /\$[0-9]+/) {
+            throw BenchError("\(script) has no value for \(left.output)")
+        }
         program = try PrivateCluster.programs(["pgbench"])[0]
         self.script = script
         self.databaseURL = databaseURL
@@ -30,9 +34,8 @@ struct Pgbench: Sendable {
 
     /// Replaces the parameters of one of the server's statements by SQL, because pgbench cannot bind binary values.
     static func statement(_ text: String, with parameters: [Int: String]) -> String {
-        // The highest numbers are replaced first, because $1 is a prefix of $12.
-        parameters.sorted { $0.key > $1.key }.reduce(text) { sql, parameter in
-            sql.replacing("$\(parameter.key)", with: parameter.value)
+        text.replacing(/\$([0-9]+)/) { match in
+            Int(match.output.1).flatMap { parameters[$0] } ?? String(match.output.0)
         }
     }
 }

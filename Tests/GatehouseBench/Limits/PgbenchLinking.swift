@@ -140,7 +140,8 @@ struct PgbenchLinking: Sendable {
                 6: "'wrk'::text", 7: "'127.0.0.1'::text", 8: "interval '365 days'",
                 9: "sha256(int8send(:person::int8))", 10: "interval '30 days'", 11: "NULL::text", 12: "NULL::bytea",
                 13: "NULL::text", 14: "'{}'::jsonb", 15: "NULL::text", 16: "NULL::uuid", 17: "NULL::timestamptz",
-                18: "true", 19: "ARRAY[]::text[]", 20: "NULL::uuid", 21: "false",
+                18: "true", 19: "ARRAY[]::text[]", 20: "NULL::uuid", 21: "false", 22: "'refresh'::text",
+                23: "NULL::text", 24: "NULL::bytea", 25: "NULL::interval", 26: "NULL::bytea",
             ])
     }
 }

@@ -54,7 +54,8 @@ struct PgbenchSignUp: Sendable {
             14: "(\(person))", 15: "\(kind == .guest)", 16: "NULL::text", 17: "false", 18: "NULL::text",
             19: "'{}'::jsonb", 20: "ARRAY[]::text[]", 21: "ARRAY[]::text[]", 22: "false", 23: id(4),
             24: "ARRAY[]::text[]", 25: "ARRAY[]::text[]", 26: "NULL::text",
-            27: #"'{"rule":"identity.new","addresses":[]}'::jsonb"#,
+            27: #"'{"rule":"identity.new","addresses":[]}'::jsonb"#, 28: "'refresh'::text", 29: "NULL::text",
+            30: "NULL::bytea", 31: "NULL::interval", 32: "NULL::bytea",
         ]
     }
 
