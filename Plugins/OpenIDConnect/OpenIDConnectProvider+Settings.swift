@@ -46,7 +46,7 @@ extension OpenIDConnectProvider {
 extension SettingField {
     static func scopes(_ standard: [String]) -> SettingField {
         let standard = standard.isEmpty ? "none" : standard.joined(separator: ", ")
-        return SettingField("scopes", .texts, help: "Scopes beside openid. Default: \(standard).")
+        return SettingField("scopes", .texts, help: "Scopes in addition to openid. Default: \(standard).")
     }
 
     static let audiences = SettingField(

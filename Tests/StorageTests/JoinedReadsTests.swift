@@ -109,11 +109,11 @@ import Testing
 
     @Test func `a caller whose task is already cancelled does not wait`() async {
         table.isOpen = false
-        let principal = Task {
+        let caller = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await reads.value(of: 1)
         }
-        await #expect(throws: CancellationError.self) { try await principal.value }
+        await #expect(throws: CancellationError.self) { try await caller.value }
         #expect(reads.waiting == 0)
         table.isOpen = true
     }

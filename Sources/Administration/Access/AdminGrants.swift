@@ -7,7 +7,7 @@ package struct AdminGrants: Sendable {
         & MessageOutbox
 
     let store: any TransactionalStore & Store
-    /// The application whose accounts administrators are.
+    /// The application that has the administrators' accounts.
     let home: Application
 
     package init(store: any TransactionalStore & Store, home: Application) {

@@ -21,7 +21,7 @@ package struct AdminInvitations: Sendable {
 
     let store: any TransactionalStore & Store
     let opaque: any OpaqueTokens
-    /// The application whose accounts administrators are.
+    /// The application that has the administrators' accounts.
     let home: Application
 
     package init(store: any TransactionalStore & Store, opaque: any OpaqueTokens, home: Application) {

@@ -12,7 +12,7 @@ package struct AccountActs: Sendable {
         & IdentityUnlinking.Store & MergeStore
 
     let store: any TransactionalStore & Store
-    /// The application whose accounts administrators are; `nil` if it is not known, or there is none.
+    /// The application that has the administrators' accounts; `nil` if it is not known, or there is none.
     private var home: Application.ID?
     /// Whether acts on accounts with a grant are refused.
     private var sparesAdministrators = false

@@ -7,7 +7,7 @@ package struct AdministrativeAct: Sendable, Equatable {
         case account(pseudonym: String)
         /// A service key, by its id.
         case key(String)
-        /// Whoever runs a command, by the name of the host.
+        /// The person who runs a command, by the name of the host.
         case command(host: String)
     }
 

@@ -1,7 +1,7 @@
 package import Accounts
 package import Foundation
 
-/// Stores the sessions of the console; `home` is the application whose accounts administrators are.
+/// Stores the sessions of the console; `home` is the application that has the administrators' accounts.
 package protocol ConsoleSessionStore: Sendable {
     /// Stores the cookie of a client session that has just begun.
     func insertConsoleSession(

@@ -60,7 +60,7 @@ extension BlockingThreads {
     /// first.
     private final class Job: Sendable {
         private struct State {
-            var principal: CheckedContinuation<Void, any Error>?
+            var caller: CheckedContinuation<Void, any Error>?
             var isAbandoned = false
         }
 
@@ -76,12 +76,12 @@ extension BlockingThreads {
         }
 
         /// Stores the continuation, or resumes it if the job was cancelled before.
-        func report(to principal: CheckedContinuation<Void, any Error>) {
+        func report(to caller: CheckedContinuation<Void, any Error>) {
             let isTooLate = state.withLock { state in
-                state.principal = state.isAbandoned ? nil : principal
+                state.caller = state.isAbandoned ? nil : caller
                 return state.isAbandoned
             }
-            if isTooLate { principal.resume(throwing: CancellationError()) }
+            if isTooLate { caller.resume(throwing: CancellationError()) }
         }
 
         func abandon() {
@@ -90,6 +90,6 @@ extension BlockingThreads {
         }
 
         private var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
-        private func takeCaller() -> CheckedContinuation<Void, any Error>? { state.withLock { $0.principal.take() } }
+        private func takeCaller() -> CheckedContinuation<Void, any Error>? { state.withLock { $0.caller.take() } }
     }
 }

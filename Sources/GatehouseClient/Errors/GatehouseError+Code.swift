@@ -81,7 +81,7 @@ extension GatehouseError.Code {
     public static let networkError = Self(rawValue: "NETWORK_ERROR")
     /// The session could not be stored or read.
     public static let storageError = Self(rawValue: "STORAGE_ERROR")
-    /// The answer is none of this API.
+    /// The answer is not one of this API.
     public static let unexpectedAnswer = Self(rawValue: "UNEXPECTED_ANSWER")
     /// The call needs a session, and there is none.
     public static let signedOut = Self(rawValue: "SIGNED_OUT")

@@ -1,7 +1,7 @@
 extension SessionKeeper {
     /// Whether another process that shares the storage has signed another person in there.
     ///
-    /// That session is not this one's to remove; the next call reads it.
+    /// This process must not remove that session; the next call reads it.
     var storageHoldsAnotherPerson: Bool {
         guard case .signedIn(let held) = state, held.isRemembered, let data = try? storage.load(),
             let stored = try? StoredSession(data)

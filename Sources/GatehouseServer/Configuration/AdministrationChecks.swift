@@ -55,7 +55,7 @@ extension SettingsReader {
         }
     }
 
-    /// Warns if everybody can open an account in the application whose accounts administrators are.
+    /// Warns if everybody can open an account in the application that has the administrators' accounts.
     func warnOfSignUp(in root: ConfigurationNode, among applications: [Configuration.Application]) {
         guard let node = root["admin"], let name = node["application"]?.text else { return }
         let open = applications.first { $0.name == name }?.providers.all.filter { $0.declaration.mode == .open } ?? []

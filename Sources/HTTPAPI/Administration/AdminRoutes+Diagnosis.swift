@@ -8,10 +8,10 @@ extension AdminRoutes {
         return [
             operations.diagnose.at(
                 .post, "/providers/{name}/diagnose", "Checks a provider and its service", takes: .providerName,
-                returns: .json { DiagnosisAnswer(checks: $0) }),
+                returns: .json { DiagnosisResponse(checks: $0) }),
             operations.check.at(
                 .post, "/providers/check", "Checks settings of a provider that is not configured", takes: .json,
-                returns: .json { CandidateAnswer(candidate: $0.candidate, checks: $0.checks) }),
+                returns: .json { CandidateResponse(candidate: $0.candidate, checks: $0.checks) }),
         ]
     }
 }

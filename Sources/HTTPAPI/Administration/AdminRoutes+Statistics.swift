@@ -20,7 +20,7 @@ extension AdminRoutes {
         return [
             StatisticsOperations(useCases: useCases).series.at(
                 .get, "/statistics", "What was counted, by time and label", takes: .query(name, label, from, to, step),
-                returns: .json { StatisticsAnswer(series: $0) })
+                returns: .json { StatisticsResponse(series: $0) })
         ]
     }
 }

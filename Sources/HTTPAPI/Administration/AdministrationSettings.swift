@@ -5,7 +5,7 @@ package import ProviderKit
 
 /// The section `admin` of the configuration, as far as the HTTP interface uses it.
 package struct AdministrationSettings: Sendable {
-    /// The application whose accounts administrators are.
+    /// The application that has the administrators' accounts.
     package var home: Application
     /// Where clients of the admin API may be; empty for anywhere.
     package let clients: [AddressRange]

@@ -10,14 +10,14 @@ struct CandidateBody: RequestPayload {
         Self.init, .init("name"), .init("kind"), .init("settings", .dictionary(of: .any)))
 }
 
-struct DiagnosisAnswer: ResponsePayload {
+struct DiagnosisResponse: ResponsePayload {
     let checks: [CheckResult]
 
     static let fields = ResponseFields<Self>("Diagnosis") { Field("checks", \.checks) }
 }
 
-/// What the checks of a provider say that is not configured yet, and how to configure it.
-struct CandidateAnswer: ResponsePayload {
+/// The results of the checks of a provider that is not configured yet, and how to configure it.
+struct CandidateResponse: ResponsePayload {
     let candidate: ProviderCandidate
     let checks: [CheckResult]
 

@@ -3,7 +3,7 @@ internal import Administration
 internal import Foundation
 package import ProviderKit
 
-struct StatisticsAnswer: ResponsePayload {
+struct StatisticsResponse: ResponsePayload {
     let series: [StatisticsSeries]
 
     static let fields = ResponseFields<Self>("Statistics") { Field("series", \.series) }

@@ -31,7 +31,7 @@ struct ConsoleOperations: Sendable {
         }
     }
 
-    /// The form of a page that has waited for the proof from which the browser has just come.
+    /// The form that was kept while the person authenticated again.
     private func waiting(for place: ConsolePlace, in visit: ConsoleVisit) async throws -> ConsoleAttempt? {
         guard try visit.context.request.query["resume"] != nil else { return nil }
         let paths = ([place.path] + place.forms).map(visit.path)

@@ -70,7 +70,7 @@ struct ClientScript: Sendable {
 
     let name: String
     let file: File
-    /// The same, but for its imports, which are of copies too.
+    /// The same file, with imports of the copies of other modules.
     let copy: File
 
     var copyName: String { name.replacing(".js", with: "-\(copy.hash).js") }

@@ -36,7 +36,7 @@ package struct ClientInstance: Sendable, Equatable {
     package let software: String
     package let deviceType: String
     package let deviceName: String?
-    /// The account that has signed in on it, and the session that this opened; `nil` until somebody has.
+    /// The account that signed in on the installation, and the session that was opened; `nil` before the first sign-in.
     package var account, session: UUID?
     /// That session, if the installation has just authenticated itself.
     package var signedIn: InstanceSession?

@@ -5,7 +5,7 @@ extension OAuthClient {
     /// The id of the console, by which administrators see it among their sessions.
     package static let consoleID = "gatehouse-console"
 
-    /// The console as a client of the application whose accounts administrators are.
+    /// The console as a client of the application that has the administrators' accounts.
     ///
     /// - Throws: `ClientRedirectURI.Fault`.
     package static func console(at callback: String) throws -> OAuthClient {

@@ -14,7 +14,7 @@ package struct QRBearers: Sendable {
 
     /// The account and the session of a token.
     ///
-    /// That the session is neither a guest's nor borrowed is checked by the statements that look at codes.
+    /// The statements that read codes check that the session is neither a guest's nor borrowed.
     /// - Throws: `AccountsError.invalidToken`, `.expiredToken` or `.insufficientScope`.
     package func principal(presenting text: String, at issuer: Issuer) async throws -> Principal {
         do {

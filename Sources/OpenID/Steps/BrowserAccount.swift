@@ -1,7 +1,7 @@
 package import Accounts
 package import Foundation
 
-/// An account that is, or was until lately, signed in to in a browser, as the pages show it.
+/// An account that the browser is signed in to, or was until its session expired a short time ago.
 package struct BrowserAccount: Sendable {
     package var session: BrowserSession
     /// `false` if the session has expired; the person must sign in again.

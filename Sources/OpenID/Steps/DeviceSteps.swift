@@ -4,8 +4,8 @@ internal import ProviderKit
 
 /// The pages where a person types the code that a device shows, and allows or refuses the device.
 ///
-/// Whether the code was right shows only once it is counted in the request, so that calls at the same time cannot try
-/// more codes than one after the other. What the device asks for is shown to people who are signed in alone.
+/// An attempt is counted in the request before its result is shown, so that parallel calls get no more attempts than
+/// calls one after the other. What the device asks for is shown only to people who are signed in.
 struct DeviceSteps: StepActions {
     typealias Store = AuthorizationStore & DeviceStore & GrantStore
 

@@ -1,9 +1,9 @@
 package import Accounts
 package import Foundation
 
-/// What a proof at the pages of a request has led to, until the person decides; it comes before all other questions.
+/// What the person has to decide after a proof at the pages of a request, before any other step.
 package indirect enum PendingDecision: Sendable, Codable, Equatable {
-    /// The person has come back from a provider's pages with a proof that is not used yet; `after` was pending before.
+    /// The person has returned from a provider's pages with a proof that is not used yet; `after` was pending before.
     case arrival(ProviderArrival, after: PendingDecision?)
     /// The proof is of an identity without an account, so the person chooses between a new account and an own one.
     case newIdentity(ProviderArrival)

@@ -154,8 +154,8 @@ struct RequestState: Sendable {
     /// Whether the authentication of a session is recent enough to set a password.
     func isRecent(_ session: BrowserSession) -> Bool { situation.isRecent(session) }
 
-    /// What a page shows, by which its form is recognised: the step, and the account, the code or the device that it is
-    /// about.
+    /// Identifies what a page shows, so that its form can be matched to it: the step, and the account, code or device
+    /// that it is about.
     func content(of step: ShownStep.Name) -> String {
         let shown = step == .qr ? progress.qrCode : account(at: step)?.session.id.text
         let device = step == .deviceConfirm ? progress.device?.userCode.text : nil

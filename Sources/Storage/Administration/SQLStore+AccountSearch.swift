@@ -158,7 +158,7 @@ extension SQLStore: AccountSearchStore {
          LIMIT $5
         """)
 
-    /// Each text that begins with another one is lower than that one followed by this character, which no text has.
+    /// A character that no text has: a prefix followed by it sorts after every text that begins with the prefix.
     private static let last = "\u{10FFFF}"
     private static let lowest = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 

@@ -11,11 +11,11 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The value of each key that has a row; a row that can't be decoded fails the calls for its key alone.
     typealias Answers = [Key: Result<Value, any Error>]
 
-    private typealias Principal = CheckedContinuation<Value?, any Error>
+    private typealias Caller = CheckedContinuation<Value?, any Error>
 
     private struct State {
         /// The calls without a result yet.
-        var callers: [UInt64: Principal] = [:]
+        var callers: [UInt64: Caller] = [:]
         /// The calls among them that wait for a statement that has not started.
         var waiting: [UInt64: Key] = [:]
         var readings = 0
@@ -56,8 +56,8 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             return state.lastID
         }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { principal in
-                ask(for: key, as: id, principal)
+            try await withCheckedThrowingContinuation { caller in
+                ask(for: key, as: id, caller)
                 // The caller may have been cancelled before it was registered.
                 if Task.isCancelled { leave(id) }
             }
@@ -66,26 +66,26 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    private func ask(for key: Key, as id: UInt64, _ principal: Principal) {
+    private func ask(for key: Key, as id: UInt64, _ caller: Caller) {
         let (isFull, begins) = state.withLock { state in
             guard state.waiting.count < limit else { return (true, false) }
-            state.callers[id] = principal
+            state.callers[id] = caller
             state.waiting[id] = key
             let begins = state.readings == 0 || state.readings < width && state.waiting.count >= Self.crowd
             if begins { state.readings += 1 }
             return (false, begins)
         }
-        if isFull { principal.resume(throwing: PostgresError.overloaded) }
+        if isFull { caller.resume(throwing: PostgresError.overloaded) }
         // An unstructured task, because it outlives the caller that started it.
         if begins { Task { await read() } }
     }
 
     private func leave(_ id: UInt64) {
-        let principal = state.withLock { state in
+        let caller = state.withLock { state in
             state.waiting[id] = nil
             return state.callers.removeValue(forKey: id)
         }
-        principal?.resume(throwing: CancellationError())
+        caller?.resume(throwing: CancellationError())
     }
 
     /// Runs one statement after another as long as callers wait.
@@ -97,8 +97,8 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             } catch {
                 answers = .failure(error)
             }
-            for (principal, key) in end(asked) {
-                principal.resume(
+            for (caller, key) in end(asked) {
+                caller.resume(
                     with: answers.flatMap { answers in answers[key].map { $0.map(Optional.some) } ?? .success(nil) })
             }
         }
@@ -119,7 +119,7 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Removes and returns the callers of a finished statement that were not cancelled.
-    private func end(_ asked: [UInt64: Key]) -> [(Principal, Key)] {
+    private func end(_ asked: [UInt64: Key]) -> [(Caller, Key)] {
         state.withLock { state in
             asked.compactMap { id, key in state.callers.removeValue(forKey: id).map { ($0, key) } }
         }

@@ -149,7 +149,7 @@ extension SQLStore: ClientRegistrationStore {
 }
 
 extension StoredClient.Registration {
-    /// The column `metadata`, and the instance of which others are filled.
+    /// The column `metadata`, and the instance from which other columns are filled.
     fileprivate var columns: (metadata: String, instance: ClientInstance?) {
         get throws {
             let encoder = JSONEncoder.stable

@@ -136,10 +136,10 @@ struct HashingPoolTests {
         let pool = HashingPool(threads: 1)
         let (runs, connection) = (Counter(), ClientConnection())
         let blockade = await Blockade(of: pool)
-        let principal = await pool.queued(for: .at("a", connection: connection)) { runs.increment() }
+        let caller = await pool.queued(for: .at("a", connection: connection)) { runs.increment() }
         let other = await pool.queued(for: .at("a")) { 2 }
         connection.close()
-        await #expect(throws: CancellationError.self) { try await principal.value }
+        await #expect(throws: CancellationError.self) { try await caller.value }
         #expect((pool.statistics.queued, pool.statistics.abandoned) == (1, 1))
         await #expect(throws: CancellationError.self) {
             try await pool.run(for: .at("a", connection: connection)) { runs.increment() }
@@ -171,13 +171,13 @@ struct HashingPoolTests {
         await pool.shutdown()
     }
 
-    @Test func `a cancelled principal leaves the queue at once`() async throws {
+    @Test func `a cancelled caller leaves the queue at once`() async throws {
         let pool = HashingPool(threads: 1)
         let runs = Counter()
         let blockade = await Blockade(of: pool)
-        let principal = await pool.queued { runs.increment() }
-        principal.cancel()
-        await #expect(throws: CancellationError.self) { try await principal.value }
+        let caller = await pool.queued { runs.increment() }
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
         #expect(pool.statistics.queued == 0)
         #expect(pool.statistics.abandoned == 1)
         try await blockade.lift()
@@ -185,30 +185,30 @@ struct HashingPoolTests {
         #expect(runs.value == 0)
     }
 
-    @Test func `a principal whose task is already cancelled does not wait`() async throws {
+    @Test func `a caller whose task is already cancelled does not wait`() async throws {
         let pool = HashingPool(threads: 1)
         let blockade = await Blockade(of: pool)
-        let principal = Task {
+        let caller = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await pool.run { 1 }
         }
-        await #expect(throws: CancellationError.self) { try await principal.value }
+        await #expect(throws: CancellationError.self) { try await caller.value }
         #expect(pool.statistics.queued == 0)
         try await blockade.lift()
         await pool.shutdown()
     }
 
-    @Test func `answers every principal of a flood exactly once`() async throws {
+    @Test func `answers every caller of a flood exactly once`() async throws {
         let pool = HashingPool(threads: 2, limits: .init(length: 10))
         let runs = Counter()
         let answers = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<500 {
                 group.addTask {
-                    let principal = Task { try await pool.run { runs.increment() } }
+                    let caller = Task { try await pool.run { runs.increment() } }
                     if number.isMultiple(of: 3) {
-                        principal.cancel()
+                        caller.cancel()
                     }
-                    return (try? await principal.value) != nil
+                    return (try? await caller.value) != nil
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }

@@ -108,12 +108,12 @@ struct HashingQueueTests {
 
     private func queue(of callers: [String]) -> HashingQueue {
         var queue = HashingQueue()
-        for (number, principal) in callers.enumerated() { append(principal, as: UInt64(number), to: &queue) }
+        for (number, caller) in callers.enumerated() { append(caller, as: UInt64(number), to: &queue) }
         return queue
     }
 
-    private func append(_ principal: String, as id: UInt64, to queue: inout HashingQueue) {
-        let parts = principal.split(separator: "/").map(String.init)
+    private func append(_ caller: String, as id: UInt64, to queue: inout HashingQueue) {
+        let parts = caller.split(separator: "/").map(String.init)
         let requester = parts.first.map { network in
             let block = network.split(separator: ":").first.map(String.init)
             return HashingRequester.at(network, in: block, about: parts.count > 1 ? parts[1] : nil)

@@ -34,11 +34,11 @@ extension HashingPool {
         for requester: HashingRequester? = nil, _ job: @escaping @Sendable () -> Output
     ) async -> Task<Output, any Error> {
         let length = statistics.queued
-        let principal = Task { try await run(for: requester, job) }
+        let caller = Task { try await run(for: requester, job) }
         while statistics.queued == length {
             await Task.yield()
         }
-        return principal
+        return caller
     }
 
     /// Returns once the pool refuses new callers.

@@ -12,7 +12,7 @@ extension Configuration {
             ]
         }
 
-        /// The application whose accounts administrators are.
+        /// The application that has the administrators' accounts.
         package var application: String
         /// Where clients may be; empty for anywhere.
         package var allow: [AddressRange]
@@ -25,7 +25,7 @@ extension Configuration {
             [
                 Setting(
                     "application", .text, required: true,
-                    help: "The application whose accounts administrators are. They are made by `gatehouse admin grant`."
+                    help: "The application of the accounts that `gatehouse admin grant` makes administrators."
                 ),
                 Setting(
                     "allow", .list(of: .addressRange), default: [],

@@ -7,7 +7,7 @@ internal import Hummingbird
 internal import OpenID
 internal import ProviderKit
 
-/// The console as a client of the OpenID provider of the application whose accounts administrators are.
+/// The console as a client of the OpenID provider of the application that has the administrators' accounts.
 struct ConsoleSignIn: Sendable {
     /// How long a person may take to sign in, in seconds.
     private static let flowTime = 1800

@@ -196,7 +196,7 @@ struct ConsoleSignInTests {
             _ = try await other.open("/console", following: false)
             #expect(try await other.open(callback).status == 400 && other.session == nil, "another state")
             let flow = browser.cookies["gatehouse-console-flow"]
-            // A sealed value of one cookie is none of another.
+            // The sealed value of one cookie is refused in another one.
             other.cookies = ["gatehouse-console": flow ?? "", "gatehouse-console-said": flow ?? ""]
             let foreign = try await other.open("/console/demo", following: false)
             #expect(foreign.status == 303 && foreign.location?.hasPrefix(Self.authorize) == true)

@@ -32,7 +32,7 @@ struct TokenPlaceTests {
             let (app, registration) = try await RelyingParty(server).install()
             _ = try await app.bind(to: client.register(at: server))
             let native = try await app.credentials("native")
-            // An access token is known, but is none for these paths; anything else is unknown there.
+            // An access token is valid, but not for these paths; anything else is unknown there.
             let secrets = [
                 ("native", native["access_token"].string, 403), ("css", native["css"].string, 401),
                 ("secret", app.secret, 401), ("management", registration["registration_access_token"].string, 401),

@@ -241,7 +241,7 @@ struct MailedLinkPageTests {
             view = try await browser.submit(
                 "password", ["identifier": person.email, "password": APIClient.otherPassword], of: view)
             #expect(view.step == "return" && view.code != nil)
-            // A request that is over is not gone on with.
+            // A request that has ended is not continued.
             let second = try await api.forget(at: server, person.email)
             view = try await browser.open("/reset-password?token=\(second)")
             view = try await browser.submit("save", ["password": APIClient.thirdPassword], of: view)
