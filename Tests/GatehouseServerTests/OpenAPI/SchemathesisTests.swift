@@ -3,7 +3,7 @@ import GatehouseTesting
 import ProviderKit
 import Testing
 
-/// Runs Schemathesis against the server with all its checks: 50 valid and invalid requests for each operation, in the
+/// Runs Schemathesis against the server with all its checks: 15 valid and invalid requests for each operation, in the
 /// long mode 250, and sequences of requests.
 @Suite struct SchemathesisTests {
     /// Signs every request with a guest's token and takes a new guest each second, because requests end sessions and
@@ -43,7 +43,7 @@ import Testing
     /// `Host` is that of the issuer, whose pages are at no other place.
     private static let options = [
         "--header", "Host: 127.0.0.1:1",
-        "--checks", "all", "--max-examples", isLongMode ? "250" : "30", "--generation-deterministic",
+        "--checks", "all", "--max-examples", isLongMode ? "250" : "15", "--generation-deterministic",
         "--continue-on-failure", "--no-color", "--warnings", "off",
     ]
 
