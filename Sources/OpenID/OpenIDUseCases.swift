@@ -57,7 +57,7 @@ package struct OpenIDUseCases: Sendable {
                 profile: accounts.profile, change: accounts.passwordChange, reset: accounts.passwordReset,
                 limits: accounts.limits),
             restoring: RestoreSteps(deletion: accounts.deletion, proofs: proofs, limits: accounts.limits),
-            arrivals: ProviderArrivals(
+            callbacks: ProviderCallbacks(
                 store: store, redirects: accounts.redirects, identities: accounts.identityProofs, proofs: proofs),
             links: LinkSteps(
                 proofs: proofs, identities: accounts.identityProofs, merging: accounts.merging, time: time),

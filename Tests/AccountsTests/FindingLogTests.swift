@@ -23,28 +23,28 @@ struct FindingLogTests {
     @Test func `people who leave and never come back are a finding`() {
         let clock = ManualDate()
         let log = FindingLog { clock.now }
-        for _ in 1...Journeys.enough { log.noteDeparture(to: google) }
+        for _ in 1...Journeys.enough { log.noteRedirect(to: google) }
         clock.pass(Journeys.patience)
-        log.noteDeparture(to: google)
+        log.noteRedirect(to: google)
         #expect(log.pending(of: google).isEmpty, "the first may still come back")
         clock.pass(1)
-        log.noteDeparture(to: google)
+        log.noteRedirect(to: google)
         #expect(log.pending(of: google) == [.redirectNeverBack: 1])
         // The next finding needs as many people again.
         clock.pass(Journeys.patience + 1)
-        log.noteDeparture(to: google)
+        log.noteRedirect(to: google)
         #expect(log.pending(of: google) == [.redirectNeverBack: 1])
     }
 
     @Test func `one who comes back is enough, and few people are no sign`() {
         let clock = ManualDate()
         let log = FindingLog { clock.now }
-        for _ in 1...20 { log.noteDeparture(to: google) }
+        for _ in 1...20 { log.noteRedirect(to: google) }
         log.noteReturn(from: google)
         clock.pass(Journeys.patience + 1)
-        for _ in 1..<Journeys.enough { log.noteDeparture(to: google) }
+        for _ in 1..<Journeys.enough { log.noteRedirect(to: google) }
         clock.pass(Journeys.patience + 1)
-        log.noteDeparture(to: google)
+        log.noteRedirect(to: google)
         #expect(log.pending(of: google).isEmpty)
     }
 }

@@ -63,7 +63,7 @@ package struct RedirectFlows: Sendable {
                 state: state, provider: configured.name, destination: destination,
                 linkingSession: linking ? principal?.sessionID : nil, isFresh: isFresh, browser: browser,
                 lifetime: Self.lifetime), application: application.id)
-        findings.noteDeparture(to: FindingLog.Owner(application: application.name, provider: configured.name))
+        findings.noteRedirect(to: FindingLog.Owner(application: application.name, provider: configured.name))
         return AuthorizationRedirect(
             url: url, state: destination.appState, isForBrowser: isInBrowser,
             cookie: browser.map {

@@ -38,7 +38,7 @@ package final class FindingLog: Sendable {
     }
 
     /// Notes that a person was sent to the provider's pages.
-    package func noteDeparture(to owner: Owner) {
+    package func noteRedirect(to owner: Owner) {
         let now = now()
         notes.withLock { notes in
             guard notes[owner, default: Notes()].journeys.depart(at: now) else { return }
@@ -100,7 +100,7 @@ struct Journeys: Sendable {
     private var count = 0
     private var first = Date.distantFuture
 
-    /// Adds a departure.
+    /// Adds a redirect.
     /// - Returns: whether several people had time to come back, and none did.
     mutating func depart(at now: Date) -> Bool {
         if count == 0 { first = now }

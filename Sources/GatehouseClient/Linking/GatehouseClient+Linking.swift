@@ -27,7 +27,7 @@ extension GatehouseClient {
         body["onConflict"] = choice.map { .string($0.rawValue) }
         let call = Call.post("auth", "identities", proof.provider, body: body, access: .bearer)
         let (answer, signIn) = try await reopened(by: call)
-        if answer.status == 202 { return .mailed(email: try answer.decoded(as: MailedAnswer.self).email) }
+        if answer.status == 202 { return .mailed(email: try answer.decoded(as: MailedResponse.self).email) }
         return .linked(try await taken(answer, continuing: signIn, appleUser: proof.appleUser))
     }
 
@@ -105,7 +105,7 @@ extension GatehouseClient {
         of id: String, _ kind: String, to address: String
     ) async throws(GatehouseError) -> AddressChange {
         let call = Call.post("auth", "identities", id, "address", body: [kind: .string(address)], access: .bearer)
-        let sent = try await value(of: call, as: CodeAnswer.self)
+        let sent = try await value(of: call, as: CodeResponse.self)
         return AddressChange(identity: id, sent: sent.code(of: kind, provider: nil, isBound: true))
     }
 

@@ -1,5 +1,5 @@
 /// The tokens of a refresh, with their life.
-struct AccessAnswer: Sendable {
+struct AccessResponse: Sendable {
     let pair: TokenPair
     let access: AccessToken
 }
@@ -8,13 +8,13 @@ extension Server {
     /// Exchanges a refresh token.
     ///
     /// If the answer is lost the same token is sent again: the server then gives the same successor.
-    func renewed(with token: GatehouseClient.Secret) async -> Result<AccessAnswer, GatehouseError> {
+    func renewed(with token: GatehouseClient.Secret) async -> Result<AccessResponse, GatehouseError> {
         let call = Call.post("auth", "refresh", body: ["refreshToken": .string(token.value)], access: .open)
             .changed { $0.repetition = .evenIfLate }
         do {
             let answer = try await answer(to: call)
             let pair = try answer.decoded(as: TokenPair.self)
-            return .success(AccessAnswer(pair: pair, access: AccessToken(pair, askedAt: answer.askedAt)))
+            return .success(AccessResponse(pair: pair, access: AccessToken(pair, askedAt: answer.askedAt)))
         } catch {
             return .failure(error)
         }

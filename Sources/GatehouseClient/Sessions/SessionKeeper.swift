@@ -122,7 +122,7 @@ actor SessionKeeper {
     }
 
     private func finish(
-        _ outcome: Result<AccessAnswer, GatehouseError>, number: Int, presented: GatehouseClient.Secret, signIn: Int
+        _ outcome: Result<AccessResponse, GatehouseError>, number: Int, presented: GatehouseClient.Secret, signIn: Int
     ) -> Result<Grant, GatehouseError> {
         if refreshing?.number == number { refreshing = nil }
         guard case .signedIn(var held) = state, self.signIn == signIn else { return .failure(.signedOut) }
@@ -155,7 +155,7 @@ actor SessionKeeper {
     /// `former` is the sign-in that the session continues, and `appleUser` the person by whose Apple Account it was opened.
     /// - Throws: `signedOut` if another sign-in has taken its place.
     func adopt(
-        _ answer: SessionAnswer, access: AccessToken, isRemembered: Bool?, continuing former: Int? = nil,
+        _ answer: SessionResponse, access: AccessToken, isRemembered: Bool?, continuing former: Int? = nil,
         appleUser: String? = nil
     ) throws(GatehouseError) {
         var known: HeldSession?

@@ -15,7 +15,7 @@ extension GatehouseClient {
         let body: [String: JSON?] = [
             "email": .string(email), "password": .string(password), "displayName": displayName.map { .string($0) },
         ]
-        return try await value(of: .post("auth", "register", body: body, access: .open), as: MailedAnswer.self).email
+        return try await value(of: .post("auth", "register", body: body, access: .open), as: MailedResponse.self).email
     }
 
     /// Signs in with the token of a registration's mail.
@@ -71,6 +71,6 @@ extension GatehouseClient {
 }
 
 /// The answer to a registration.
-struct MailedAnswer: Decodable {
+struct MailedResponse: Decodable {
     let email: String
 }

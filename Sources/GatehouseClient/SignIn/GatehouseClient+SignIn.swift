@@ -82,7 +82,7 @@ extension GatehouseClient {
     func taken(
         _ answer: Answer, isRemembered: Bool? = nil, continuing former: Int? = nil, appleUser: String? = nil
     ) async throws(GatehouseError) -> SignedIn {
-        let opened = try answer.decoded(as: SessionAnswer.self)
+        let opened = try answer.decoded(as: SessionResponse.self)
         let pair = TokenPair(
             accessToken: opened.accessToken, expiresIn: opened.expiresIn, refreshToken: opened.refreshToken)
         try await keeper.adopt(
@@ -95,7 +95,7 @@ extension GatehouseClient {
 }
 
 /// The answer to every sign-in.
-struct SessionAnswer: Decodable, Sendable {
+struct SessionResponse: Decodable, Sendable {
     let accessToken: GatehouseClient.Secret
     let expiresIn: Double
     let refreshToken: GatehouseClient.Secret

@@ -45,13 +45,13 @@ extension GatehouseClient {
         let call = Call.post(
             "auth", kind, "otp", body: [kind: .string(target), "provider": provider.map { .string($0) }],
             access: purpose == .signIn ? .open : .bearer)
-        let sent = try await value(of: call, as: CodeAnswer.self)
+        let sent = try await value(of: call, as: CodeResponse.self)
         return sent.code(of: kind, provider: provider, isBound: purpose != .signIn)
     }
 }
 
 /// The answer to every request for a code; times are seconds.
-struct CodeAnswer: Decodable {
+struct CodeResponse: Decodable {
     let challengeId: String
     let expiresIn, resendAfter: Int32
 

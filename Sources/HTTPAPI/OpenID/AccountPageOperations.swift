@@ -12,7 +12,7 @@ struct AccountPageOperations: Sendable {
     let refusals: RefusalAudit
 
     typealias Output = (
-        answer: AccountAnswer, section: AccountSection, issuer: Issuer, arrival: NativeArrival?
+        answer: AccountResponse, section: AccountSection, issuer: Issuer, arrival: NativeCallback?
     )
 
     /// Takes an app's secret that the browser has brought.

@@ -19,7 +19,7 @@ struct MailedLinkOperations: Sendable {
         /// The link is used up.
         case done(StepPage.Done, next: String?)
         /// The link is used up, and the person goes on with a request of the browser.
-        case proven(StepAnswer, request: String, Issuer)
+        case proven(StepResponse, request: String, Issuer)
         /// The link is used up, and the person decides at the page of a request.
         case asks(request: String, flow: String, Issuer)
         case forged

@@ -41,7 +41,7 @@ struct OAuthOperations: Sendable {
     }
 
     /// What a browser gets, and what has become of the app's secret that it has brought.
-    typealias Authorized = (answer: Authorization.Answer, issuer: Issuer, arrival: NativeArrival?)
+    typealias Authorized = (answer: Authorization.Answer, issuer: Issuer, arrival: NativeCallback?)
 
     var authorize: Operation<BrowserParameters, Authorized> {
         Operation("oauth.authorize", limits: .client(.authorize)) { context, sent in
@@ -106,7 +106,7 @@ struct OAuthOperations: Sendable {
         }
     }
 
-    var token: Operation<OAuthForm, TokenAnswer> {
+    var token: Operation<OAuthForm, TokenResponse> {
         Operation("oauth.token", limits: .none) { context, form in
             let grant = (try? form.parameters.get())?["grant_type"]
             do {

@@ -10,7 +10,7 @@ struct StepOperations: Sendable {
     let refusals: RefusalAudit
 
     typealias Begun = (id: String, flow: String, issuer: Issuer)
-    typealias Output = (answer: StepAnswer, request: String, issuer: Issuer)
+    typealias Output = (answer: StepResponse, request: String, issuer: Issuer)
 
     /// Begins a sign-in that ends at the person's account, or a sign-up.
     func begin(_ prompts: Set<ClientRequest.Prompt>) -> Operation<Void, Begun> {

@@ -8,7 +8,7 @@ struct AccountForm: Sendable {
         case done(SessionCookie?)
         /// A code was sent, which the page asks for.
         case sent(SentAddressCode)
-        case answer(AccountAnswer)
+        case answer(AccountResponse)
         case otherAccount
         /// The person goes on at an authorization request.
         case begins(ClientRequest)

@@ -38,7 +38,7 @@ package struct AccountPages: Sendable {
     let opaque: any OpaqueTokens
 
     /// Shows a section.
-    package func show(_ visit: Visit) async throws -> AccountAnswer {
+    package func show(_ visit: Visit) async throws -> AccountResponse {
         let accounts = try await accounts(of: visit)
         // Somebody else's secret may have been planted in this browser, so the person chooses.
         let isForeign = visit.arrived != nil && accounts.live.count > 1
@@ -62,7 +62,7 @@ package struct AccountPages: Sendable {
     /// Carries out a form's action, unless the form was made for another account than the present one.
     ///
     /// A refusal that the person can do something about is shown with the section.
-    package func submit(_ action: AccountAction?, formToken: String, _ visit: Visit) async throws -> AccountAnswer {
+    package func submit(_ action: AccountAction?, formToken: String, _ visit: Visit) async throws -> AccountResponse {
         guard let token = self.formToken(of: visit), token.isValid(formToken) else { return .forged }
         let accounts = try await accounts(of: visit)
         guard let account = accounts.chosen else { return try await signIn(to: accounts.live, visit) }
@@ -106,14 +106,14 @@ package struct AccountPages: Sendable {
         return (live.first { $0.session.id == lastUsed } ?? (live.count == 1 ? live.first : nil), live)
     }
 
-    private func signIn(to live: [BrowserAccount], _ visit: Visit) async throws -> AccountAnswer {
+    private func signIn(to live: [BrowserAccount], _ visit: Visit) async throws -> AccountResponse {
         try await begin(live.isEmpty ? [] : [.selectAccount], visit)
     }
 
     /// Begins an authorization request that ends at the section.
     private func begin(
         _ prompts: Set<ClientRequest.Prompt>, for account: BrowserAccount? = nil, _ visit: Visit
-    ) async throws -> AccountAnswer {
+    ) async throws -> AccountResponse {
         var request = ClientRequest(
             clientID: OwnClient.accountPages.rawValue,
             returnAddress: ReturnAddress(redirectURI: visit.issuer.application.issuer + visit.section.path),
@@ -124,7 +124,7 @@ package struct AccountPages: Sendable {
 
     private func begin(
         _ request: ClientRequest, for account: BrowserAccount?, _ visit: Visit
-    ) async throws -> AccountAnswer {
+    ) async throws -> AccountResponse {
         try await useCases.limits.spend(.authorize, of: RateSubject(visit.client), in: visit.issuer.application)
         let (id, flow) = try await store.open(
             request, for: account?.session.id, in: visit.browser, at: visit.issuer, by: opaque)

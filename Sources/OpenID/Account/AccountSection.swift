@@ -88,7 +88,7 @@ package struct ShownAccount: Sendable {
 }
 
 /// What the browser gets at a page of an account.
-package enum AccountAnswer: Sendable {
+package enum AccountResponse: Sendable {
     case page(ShownAccount)
     /// The browser gets the section by a GET; `isDone` says whether the form has changed something.
     case reload(isDone: Bool, SessionCookie?)

@@ -28,7 +28,7 @@ extension TokenGrants {
     /// The token says when and how the person signed in; that the app has asked for it proves nothing about the person.
     func issue(
         _ parameters: RequestParameters, to instance: ClientInstance, of client: OAuthClient, by issuer: Issuer
-    ) async throws -> TokenAnswer {
+    ) async throws -> TokenResponse {
         guard let session = instance.signedIn else {
             throw OAuthError(.unauthorizedClient, "This installation has no sign-in yet")
         }
@@ -44,7 +44,7 @@ extension TokenGrants {
         let granted = ClientScope(scopes: scopes, resources: [], claims: [], isGuest: session.isGuest)
         let access = try await issuing.accessToken(
             of: session.grant, granted: granted, scopes: scopes, resource: nil, client: client, issuer: issuer)
-        var answer = TokenAnswer(access, refreshToken: nil)
+        var answer = TokenResponse(access, refreshToken: nil)
         answer.nativeSecret = try await nativeSecret(
             for: scopes, of: session.grant, orElse: .invalidClient, at: issuer)
         return answer

@@ -18,7 +18,7 @@ package struct TokenGrants: Sendable {
     /// - Throws: `OAuthError`.
     package func grant(
         _ parameters: RequestParameters, to client: OAuthClient, from connection: Client, by issuer: Issuer
-    ) async throws -> TokenAnswer {
+    ) async throws -> TokenResponse {
         let name = try parameters.required("grant_type")
         guard let grant = OAuthClient.Grant(bytesOf: name) else {
             throw OAuthError(.unsupportedGrantType, "This server does not support the grant_type")
@@ -44,7 +44,7 @@ package struct TokenGrants: Sendable {
 
     private func redeem(
         _ parameters: RequestParameters, for client: OAuthClient, by issuer: Issuer
-    ) async throws -> TokenAnswer {
+    ) async throws -> TokenResponse {
         let (use, opened) = try await use(codeOf: parameters, for: client, by: issuer)
         let granted = use.target.kept(of: opened.scope, isBorrowed: opened.grant.isBorrowed)
         let isOffline = granted.scopes.contains(StandardScope.offlineAccess.rawValue)
@@ -103,11 +103,11 @@ package struct TokenGrants: Sendable {
     private func answer(
         for grant: SessionGrant, granted: ClientScope, target: TokenTarget, nonce: String?,
         refreshToken: OpaqueToken?, to client: OAuthClient, by issuer: Issuer
-    ) async throws -> TokenAnswer {
+    ) async throws -> TokenResponse {
         let (scopes, resource) = try target.chosen(from: granted, isBorrowed: grant.isBorrowed)
         let access = try await issuing.accessToken(
             of: grant, granted: granted, scopes: scopes, resource: resource, client: client, issuer: issuer)
-        var answer = TokenAnswer(access, refreshToken: refreshToken?.text)
+        var answer = TokenResponse(access, refreshToken: refreshToken?.text)
         if scopes.contains(StandardScope.openid.rawValue) {
             let named = granted.account?.members(scopes: [String](), named: granted.tokenClaims)
             answer.identityToken = try await issuing.identityToken(
@@ -121,7 +121,7 @@ package struct TokenGrants: Sendable {
 
     private func connect(
         _ parameters: RequestParameters, for client: OAuthClient, from connection: Client, by issuer: Issuer
-    ) async throws -> TokenAnswer {
+    ) async throws -> TokenResponse {
         guard let code = issuing.opaque.parse(try parameters.required("device_code")) else {
             throw OAuthError.invalidGrant
         }
@@ -139,7 +139,7 @@ package struct TokenGrants: Sendable {
 
     private func refresh(
         _ parameters: RequestParameters, for client: OAuthClient, by issuer: Issuer
-    ) async throws -> TokenAnswer {
+    ) async throws -> TokenResponse {
         let opaque = issuing.opaque
         guard let presented = opaque.parse(try parameters.required("refresh_token")) else {
             throw OAuthError.invalidGrant
@@ -189,7 +189,7 @@ package struct TokenGrants: Sendable {
 
     private func issue(
         _ parameters: RequestParameters, to client: OAuthClient, by issuer: Issuer
-    ) async throws -> TokenAnswer {
+    ) async throws -> TokenResponse {
         let asked = parameters.words("scope")
         let named = parameters.all("resource")
         guard named.count <= 1, named.allSatisfy({ client.resources.containsBytes(of: $0) }) else {
@@ -209,7 +209,7 @@ package struct TokenGrants: Sendable {
         let scopes = asked.isEmpty ? available : available.filter { asked.containsBytes(of: $0) }
         guard asked.isEmpty || !scopes.isEmpty else { throw OAuthError.noScope }
         let token = try await issuing.ownToken(of: client, scopes: scopes, resource: resource, issuer: issuer)
-        return TokenAnswer(token, refreshToken: nil)
+        return TokenResponse(token, refreshToken: nil)
     }
 }
 
@@ -256,7 +256,7 @@ extension TokenTarget {
     }
 }
 
-extension TokenAnswer {
+extension TokenResponse {
     init(_ access: (text: String, token: ClientAccessToken), refreshToken: String?) {
         self.init(
             accessToken: access.text, expiresIn: access.token.expiresAt - access.token.issuedAt,

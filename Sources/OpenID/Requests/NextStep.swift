@@ -60,7 +60,7 @@ package struct RequestProgress: Sendable, Codable, Equatable {
     /// Why the person has come back from a provider's pages without a usable proof, by the code that the page shows.
     package var providerError: String?
     /// The proof of an identity that joins the account that the person signs in to.
-    package var joining: ProviderArrival?
+    package var joining: ProviderCallback?
     /// Whether the identity of a request to link one was linked, or left to the account that it belongs to.
     package var hasLinked: Bool?
     /// The device whose code the person has typed, and the number of wrong codes that were typed.

@@ -17,7 +17,7 @@ package struct GuestVisits: Sendable {
     package func enter(
         formToken: String, in browser: Authorization.Browser, from client: Client, at issuer: Issuer,
         by signIn: (Client) async throws -> SignedIn
-    ) async throws -> (answer: StepAnswer, request: String) {
+    ) async throws -> (answer: StepResponse, request: String) {
         guard let flow = browser.flow.flatMap(opaque.parse), form(of: flow).isValid(formToken) else {
             return (.fault(.forged), "")
         }

@@ -5,7 +5,7 @@ internal import ProviderKit
 /// The pages that link an identity to the account that is signed in, and that end a conflict with another account.
 ///
 /// A request of the account pages links one identity (`ClientRequest.linksProvider`): an address by a code, which is
-/// sent for the browser's session alone, and any other one by a proof from its provider (`ProviderArrivals`). If
+/// sent for the browser's session alone, and any other one by a proof from its provider (`ProviderCallbacks`). If
 /// another account has the identity, the person decides; the ticket for that stays in the request.
 struct LinkSteps: StepActions {
     let proofs: StepProofs

@@ -42,7 +42,7 @@ package struct MailedLinks: Sendable {
         /// The link has done what it was mailed for; `request` is the request that is open in the browser.
         case done(request: String?)
         /// The browser is signed in, and goes on with the request.
-        case proven(StepAnswer, request: String)
+        case proven(StepResponse, request: String)
         /// The request asks whether to restore the account; `flow` is the value of the flow cookie.
         case asks(request: String, flow: String)
     }

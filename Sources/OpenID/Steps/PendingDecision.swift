@@ -4,9 +4,9 @@ package import Foundation
 /// What the person has to decide after a proof at the pages of a request, before any other step.
 package indirect enum PendingDecision: Sendable, Codable, Equatable {
     /// The person has returned from a provider's pages with a proof that is not used yet; `after` was pending before.
-    case arrival(ProviderArrival, after: PendingDecision?)
+    case arrival(ProviderCallback, after: PendingDecision?)
     /// The proof is of an identity without an account, so the person chooses between a new account and an own one.
-    case newIdentity(ProviderArrival)
+    case newIdentity(ProviderCallback)
     /// The account asks for another proof, too, which the ticket goes along with.
     case secondProof(ticket: String, rule: String, ways: WaysToSignIn)
     /// The account is being deleted until `purgeAfter`; the token restores it, in a session that may be remembered.
@@ -20,7 +20,7 @@ package indirect enum PendingDecision: Sendable, Codable, Equatable {
 }
 
 /// A proof from a provider's pages, or one that each request carries, such as a mobile network's header.
-package struct ProviderArrival: Sendable, Codable, Equatable {
+package struct ProviderCallback: Sendable, Codable, Equatable {
     package let provider: String
     /// The one-time code of the redirect flow, and its `state`; `nil` for a provider without redirects.
     package let code, state: String?
@@ -45,7 +45,7 @@ package struct LinkConflict: Sendable, Codable, Equatable {
 }
 
 extension PendingDecision {
-    /// The page on which the person decides; `nil` for an arrival, which the server decides.
+    /// The page on which the person decides; `nil` for a callback, which the server decides.
     var step: ShownStep.Name? {
         switch self {
         case .arrival: nil
@@ -61,7 +61,7 @@ extension PendingDecision {
 
 extension PendingDecision {
     /// The proof of an identity without an account.
-    package var newIdentity: ProviderArrival? { if case .newIdentity(let arrival) = self { arrival } else { nil } }
+    package var newIdentity: ProviderCallback? { if case .newIdentity(let callback) = self { callback } else { nil } }
 
     /// Until when the account can be restored.
     package var restorableUntil: Date? {

@@ -6,7 +6,7 @@ internal import ProviderKit
 enum PresentStep: Sendable {
     case page(ShownStep.Name)
     /// A proof has come from a provider's pages, and is used at once.
-    case arrived(ProviderArrival)
+    case arrived(ProviderCallback)
     /// The request ends with this error.
     case refuse(OAuthError.Code)
     /// The request ends for this session.
@@ -71,7 +71,7 @@ struct RequestState: Sendable {
     var present: PresentStep {
         if client.own == .device, deviceClient == nil { return .page(.device) }
         switch progress.pending {
-        case .arrival(let arrival, _)?: return .arrived(arrival)
+        case .arrival(let callback, _)?: return .arrived(callback)
         // The session of the new account has ended meanwhile.
         case .welcome? where candidate == nil: break
         case let pending?:

@@ -7,7 +7,7 @@ extension RequestSteps {
     /// Ends the request with `access_denied`, at a link of its pages.
     ///
     /// A person who is signed in, and has been shown a device, refuses it.
-    package func cancel(_ visit: Visit) async throws -> StepAnswer {
+    package func cancel(_ visit: Visit) async throws -> StepResponse {
         var visit = visit
         visit.form = "cancel"
         switch try await load(visit) {
@@ -22,10 +22,10 @@ extension RequestSteps {
     }
 
     /// Shows the step that a request is at, or ends the request.
-    func settle(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer {
+    func settle(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepResponse {
         switch state.present {
         case .page(let step): return .page(try await page(step, of: state, visit))
-        case .arrived(let arrival): return try await use(arrival, of: state, visit)
+        case .arrived(let callback): return try await use(callback, of: state, visit)
         case .refuse(let code):
             let error = OAuthError(code, "The person cannot answer the request")
             return try await end(state, visit, with: error, cookie: cookie)
@@ -35,7 +35,7 @@ extension RequestSteps {
 
     private func finish(
         _ state: RequestState, _ visit: Visit, as session: BrowserSession, cookie: SessionCookie?
-    ) async throws -> StepAnswer {
+    ) async throws -> StepResponse {
         if state.client.own == .accountPages { return try await end(state, visit, for: session, cookie: cookie) }
         let code = code(after: visit, cookie: cookie)
         let isIssued = try await store.issue(
@@ -56,7 +56,7 @@ extension RequestSteps {
 
     func end(
         _ state: RequestState, _ visit: Visit, with error: OAuthError, cookie: SessionCookie?
-    ) async throws -> StepAnswer {
+    ) async throws -> StepResponse {
         try await end(state, visit, for: nil, with: error, cookie: cookie)
     }
 
@@ -64,7 +64,7 @@ extension RequestSteps {
     private func end(
         _ state: RequestState, _ visit: Visit, for session: BrowserSession?, with error: OAuthError = .denied,
         cookie: SessionCookie?
-    ) async throws -> StepAnswer {
+    ) async throws -> StepResponse {
         var stored = state.visit.stored
         let ending = RequestEnding(form: visit.form, session: session?.id, error: error)
         stored.progress.ending = ending
@@ -74,12 +74,12 @@ extension RequestSteps {
     }
 
     /// The answer to a form whose request another call has ended.
-    func endedMeanwhile(_ visit: Visit) async throws -> StepAnswer {
+    func endedMeanwhile(_ visit: Visit) async throws -> StepResponse {
         guard case .over(let now) = try await load(visit) else { return .reload(nil) }
         return try await endedAgain(now, visit, cookie: nil) ?? .reload(nil)
     }
 
-    func answer(to ending: RequestEnding, of state: RequestState, cookie: SessionCookie?) -> StepAnswer {
+    func answer(to ending: RequestEnding, of state: RequestState, cookie: SessionCookie?) -> StepResponse {
         let address = state.request.returnAddress
         if state.client.own == .device { return .device(isAllowed: ending.session != nil) }
         if state.client.own == .accountPages {
@@ -93,7 +93,7 @@ extension RequestSteps {
 
     /// Answers a form again that has ended the request, because a browser shows only the answer that it got last;
     /// `nil` if the request has ended otherwise, or if its code was redeemed or has expired.
-    func endedAgain(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer? {
+    func endedAgain(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepResponse? {
         if let ending = state.progress.ending {
             guard let form = visit.form, ending.form == form else { return nil }
             return answer(to: ending, of: state, cookie: cookie)

@@ -4,7 +4,7 @@ internal import ProviderKit
 /// The way to a provider's pages and back.
 extension RequestSteps {
     /// Sends the browser to a provider's pages, from which it comes back to the present step.
-    package func leave(for provider: String, _ visit: Visit) async throws -> StepAnswer {
+    package func leave(for provider: String, _ visit: Visit) async throws -> StepResponse {
         let state: RequestState
         switch try await load(visit) {
         case .fault(let fault): return .fault(fault)
@@ -12,8 +12,8 @@ extension RequestSteps {
         case .open(let open): state = open
         }
         do {
-            guard let redirect = try await arrivals.leave(for: provider, on: state, visit) else {
-                return try await use(ProviderArrival(provider: provider), of: state, visit)
+            guard let redirect = try await callbacks.leave(for: provider, on: state, visit) else {
+                return try await use(ProviderCallback(provider: provider), of: state, visit)
             }
             return .provider(redirect)
         } catch let problem where problem.isForPerson || problem as? ProviderError == .unavailable {
@@ -23,18 +23,18 @@ extension RequestSteps {
 
     /// Takes note of what a browser brings back from a provider.
     package func note(_ arrived: PageReturn, at issuer: Issuer) async throws {
-        try await arrivals.note(arrived, at: issuer)
+        try await callbacks.note(arrived, at: issuer)
     }
 
     /// Uses a proof from a provider's pages; a refusal is shown on the page that the request is at without it.
     func use(
-        _ arrival: ProviderArrival, of state: RequestState, _ visit: Visit
-    ) async throws -> StepAnswer {
+        _ callback: ProviderCallback, of state: RequestState, _ visit: Visit
+    ) async throws -> StepResponse {
         do {
-            let outcome = try await arrivals.use(arrival, on: state, visit)
+            let outcome = try await callbacks.use(callback, on: state, visit)
             return try await proceed(outcome, from: state, isTyped: false, visit)
         } catch let problem where problem.isForPerson {
-            let cookie = proofs.cookie(after: arrival, visit)
+            let cookie = proofs.cookie(after: callback, visit)
             if let answer = try await repeated(under: cookie, of: state, visit) { return answer }
             return try await show(problem, after: nil, at: state, visit)
         }

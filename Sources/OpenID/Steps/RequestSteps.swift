@@ -46,14 +46,14 @@ package struct RequestSteps: Sendable {
     let proofs: StepProofs
     let passwords: PasswordSteps
     let restoring: RestoreSteps
-    let arrivals: ProviderArrivals
+    let callbacks: ProviderCallbacks
     let links: LinkSteps
     let qrCodes: QRSteps
     let devices: DeviceSteps
     let opaque: any OpaqueTokens
 
     /// Shows the present step, or ends the request if nothing is left to ask.
-    package func show(_ visit: Visit) async throws -> StepAnswer {
+    package func show(_ visit: Visit) async throws -> StepResponse {
         switch try await load(visit) {
         case .fault(let fault): .fault(fault)
         case .over(let state): .fault(state.over)
@@ -64,7 +64,7 @@ package struct RequestSteps: Sendable {
     /// Goes on with the session that a proof outside the request's pages has opened under a new cookie of the browser.
     ///
     /// A new account is not welcomed: it is a guest's, or its name and password were chosen with the registration.
-    func proceed(_ visit: Visit, as signedIn: SignedIn, under cookie: OpaqueToken) async throws -> StepAnswer {
+    func proceed(_ visit: Visit, as signedIn: SignedIn, under cookie: OpaqueToken) async throws -> StepResponse {
         switch try await load(visit) {
         case .fault(let fault): return .fault(fault)
         case .over(let state): return .fault(state.over)
@@ -81,7 +81,7 @@ package struct RequestSteps: Sendable {
     /// A refusal that the person can do something about is shown with the form. A form that has proven an account or
     /// ended the request may come again before the browser has got the answer, as after a double click; it is answered
     /// like the first time.
-    package func submit(_ action: StepAction?, formToken: String, _ visit: Visit) async throws -> StepAnswer {
+    package func submit(_ action: StepAction?, formToken: String, _ visit: Visit) async throws -> StepResponse {
         let state: RequestState
         switch try await load(visit) {
         case .fault(let fault): return .fault(fault)
@@ -124,7 +124,7 @@ package struct RequestSteps: Sendable {
         case .back, .choose, .other, .forget: questions
         case .save, .skip, .sendReset: passwords
         case .restore, .leave: restoring
-        case .create, .link: arrivals
+        case .create, .link: callbacks
         case .keep, .switchAccount, .merge: links
         }
     }
@@ -132,7 +132,7 @@ package struct RequestSteps: Sendable {
     /// Goes on after an action; `isTyped` is whether the person has typed or pressed something for it.
     func proceed(
         _ outcome: StepOutcome, from state: RequestState, isTyped: Bool = true, _ visit: Visit
-    ) async throws -> StepAnswer {
+    ) async throws -> StepResponse {
         switch outcome {
         case .progressed(var state):
             state.progress.providerError = nil
@@ -151,7 +151,7 @@ package struct RequestSteps: Sendable {
             } else if let joining = state.progress.joining,
                 let account = now.live.first(where: { $0.session.id == session })
             {
-                now.progress = try await arrivals.join(joining, to: account, under: cookie, now.progress, visit)
+                now.progress = try await callbacks.join(joining, to: account, under: cookie, now.progress, visit)
             } else if state.progress.pending?.conflict != nil, session == state.candidate?.session.id {
                 now.progress.pending = state.progress.pending
             }
@@ -172,10 +172,10 @@ package struct RequestSteps: Sendable {
     /// Shows why a form was refused: with the form, or on the page of the decision that the refusal asks for.
     func show(
         _ problem: any Error, after action: StepAction?, at state: RequestState, _ visit: Visit
-    ) async throws -> StepAnswer {
+    ) async throws -> StepResponse {
         var (state, hasArrived, provider) = (state, false, state.request.linksProvider)
-        if case .arrived(let arrival) = state.present {
-            (state, hasArrived, provider) = (state.withoutArrival, true, arrival.provider)
+        if case .arrived(let callback) = state.present {
+            (state, hasArrived, provider) = (state.withoutCallback, true, callback.provider)
         }
         var account: BrowserAccount?
         if case .page(let step) = state.present { account = state.account(at: step) }
@@ -209,7 +209,7 @@ package struct RequestSteps: Sendable {
     /// Goes on with the session that a proof has opened.
     private func proceed(
         _ state: RequestState, as session: UUID, _ visit: Visit, cookie: OpaqueToken
-    ) async throws -> StepAnswer {
+    ) async throws -> StepResponse {
         let application = visit.issuer.application
         let others = state.live.filter { $0.session.id != session }
         for surplus in others.sorted(by: { $0.lastUsedAt > $1.lastUsedAt }).dropFirst(Self.mostAccounts - 1) {
@@ -228,7 +228,7 @@ package struct RequestSteps: Sendable {
     /// Only the form that has proven an account yields the cookie under which that account's session is.
     private func repeated(
         _ action: StepAction?, _ formToken: String, of state: RequestState, _ visit: Visit
-    ) async throws -> StepAnswer? {
+    ) async throws -> StepResponse? {
         guard let action else { return nil }
         guard action.proof != nil else { return try await endedAgain(state, visit, cookie: nil) }
         return try await repeated(
@@ -237,7 +237,7 @@ package struct RequestSteps: Sendable {
 
     func repeated(
         under cookie: OpaqueToken, by action: StepAction? = nil, of state: RequestState, _ visit: Visit
-    ) async throws -> StepAnswer? {
+    ) async throws -> StepResponse? {
         guard var now = try await reload(state, visit, under: cookie) else { return nil }
         let isBorrowing = if case .finish? = action { true } else { false }
         let proven = now.live.filter {
@@ -256,12 +256,12 @@ package struct RequestSteps: Sendable {
                 provenBy: proven.session.id, isNewAccount: proven.isNew, after: now.progress)
             now.progress.hasActed = action != nil || state.progress.hasActed
         }
-        if action.map(state.links(by:)) ?? state.linksArrival { now.progress.hasLinked = true }
+        if action.map(state.links(by:)) ?? state.linksCallback { now.progress.hasLinked = true }
         return try await proceed(now, as: proven.session.id, visit, cookie: cookie)
     }
 
     /// Ends the request if nothing is left to ask, and otherwise stores its progress.
-    private func proceed(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepAnswer {
+    private func proceed(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepResponse {
         if case .page = state.present {
             _ = try await update(state, visit)
             return .reload(cookie)

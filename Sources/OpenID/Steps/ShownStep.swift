@@ -120,7 +120,7 @@ package struct SessionCookie: Sendable {
 }
 
 /// What the browser gets at the page of a request.
-package enum StepAnswer: Sendable {
+package enum StepResponse: Sendable {
     case page(ShownStep)
     /// The browser gets the page's present step.
     case reload(SessionCookie?)

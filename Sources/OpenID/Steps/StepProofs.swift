@@ -127,8 +127,8 @@ extension StepProofs {
     }
 
     /// The browser's cookie after a proof from a provider's pages, by the proof's single-use code.
-    func cookie(after arrival: ProviderArrival, _ visit: RequestSteps.Visit) -> OpaqueToken {
-        arrival.code.map { cookie(after: $0, in: visit.request, visit) } ?? opaque.make()
+    func cookie(after callback: ProviderCallback, _ visit: RequestSteps.Visit) -> OpaqueToken {
+        callback.code.map { cookie(after: $0, in: visit.request, visit) } ?? opaque.make()
     }
 
     private func cookie(after proof: String, in form: String, _ visit: RequestSteps.Visit) -> OpaqueToken {

@@ -3,7 +3,7 @@ internal import Foundation
 internal import ProviderKit
 
 /// The answer of the token endpoint (RFC 6749, 5.1).
-package struct TokenAnswer: Sendable {
+package struct TokenResponse: Sendable {
     package var accessToken: String
     package var expiresIn: Int
     package var scope: String

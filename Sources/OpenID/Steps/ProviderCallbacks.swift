@@ -7,7 +7,7 @@ internal import ProviderKit
 /// A provider's callback may come without the browser's cookies, so it only notes in the request what has arrived. The
 /// proof is used when the browser shows the page again. If the identity belongs to no account, the proof waits until the
 /// person decides what it is for.
-struct ProviderArrivals: StepActions {
+struct ProviderCallbacks: StepActions {
     let store: any AuthorizationStore
     let redirects: RedirectFlows
     let identities: IdentityProofs
@@ -20,7 +20,7 @@ struct ProviderArrivals: StepActions {
     func leave(
         for name: String, on state: RequestState, _ visit: RequestSteps.Visit
     ) async throws -> AuthorizationRedirect? {
-        let (application, state) = (visit.issuer.application, state.withoutArrival)
+        let (application, state) = (visit.issuer.application, state.withoutCallback)
         let provider = try application.providers.named(name)
         let isLinking = state.links(name)
         guard provider.mode != .linkOnly || isLinking else {
@@ -44,7 +44,7 @@ struct ProviderArrivals: StepActions {
                 var earlier: PendingDecision?
                 if case .secondProof? = stored.progress.pending { earlier = stored.progress.pending }
                 stored.progress.pending = .arrival(
-                    ProviderArrival(provider: arrived.provider, code: code, state: state), after: earlier)
+                    ProviderCallback(provider: arrived.provider, code: code, state: state), after: earlier)
                 stored.progress.providerError = nil
             } else {
                 let isOutage = ["server_error", "temporarily_unavailable"].contains(arrived.error)
@@ -61,36 +61,36 @@ struct ProviderArrivals: StepActions {
     /// A person who was asked to authenticate again, and proves another account, is signed in to that one; if the
     /// request requires the former account, it ends then.
     func use(
-        _ arrival: ProviderArrival, on state: RequestState, _ visit: RequestSteps.Visit
+        _ callback: ProviderCallback, on state: RequestState, _ visit: RequestSteps.Visit
     ) async throws -> StepOutcome {
-        let asked = state.withoutArrival
-        let cookie = proofs.cookie(after: arrival, visit)
+        let asked = state.withoutCallback
+        let cookie = proofs.cookie(after: callback, visit)
         if let account = asked.reauthenticated {
             do {
-                return .proven(try await reauthenticate(account, with: arrival, under: cookie, visit), under: cookie)
+                return .proven(try await reauthenticate(account, with: callback, under: cookie, visit), under: cookie)
             } catch is ForeignIdentity {}
         }
-        if asked.links(arrival.provider), let account = asked.candidate {
-            return .linked(try await link(arrival, to: account, under: cookie, visit), under: cookie)
+        if asked.links(callback.provider), let account = asked.candidate {
+            return .linked(try await link(callback, to: account, under: cookie, visit), under: cookie)
         }
         do {
-            return try await signIn(with: arrival, opensAccount: false, under: cookie, on: state, visit)
+            return try await signIn(with: callback, opensAccount: false, under: cookie, on: state, visit)
         } catch is UnknownIdentity {
             var asked = asked
-            asked.progress.pending = .newIdentity(arrival)
+            asked.progress.pending = .newIdentity(callback)
             return .progressed(asked)
         }
     }
 
     func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
-        guard form.step == .newOrLink, case .newIdentity(let arrival)? = state.progress.pending else { return nil }
+        guard form.step == .newOrLink, case .newIdentity(let callback)? = state.progress.pending else { return nil }
         switch form.action {
         case .create where state.opensAccounts:
             let cookie = proofs.cookie(after: form.action, formToken: form.token, visit)
-            return try await signIn(with: arrival, opensAccount: true, under: cookie, on: state, visit)
+            return try await signIn(with: callback, opensAccount: true, under: cookie, on: state, visit)
         case .link:
             var state = state
-            (state.progress.joining, state.progress.pending, state.progress.wantsOther) = (arrival, nil, true)
+            (state.progress.joining, state.progress.pending, state.progress.wantsOther) = (callback, nil, true)
             return .progressed(state)
         default: return nil
         }
@@ -101,18 +101,19 @@ struct ProviderArrivals: StepActions {
     ///
     /// The sign-in counts even if the identity cannot be added; the next page says why.
     func join(
-        _ arrival: ProviderArrival, to account: BrowserAccount, under cookie: OpaqueToken, _ progress: RequestProgress,
+        _ callback: ProviderCallback, to account: BrowserAccount, under cookie: OpaqueToken,
+        _ progress: RequestProgress,
         _ visit: RequestSteps.Visit
     ) async throws -> RequestProgress {
         var (progress, visit) = (progress, visit)
         visit.browser.sessions = cookie.text
         do {
-            _ = try await link(arrival, to: account, under: cookie, visit)
+            _ = try await link(callback, to: account, under: cookie, visit)
         } catch AccountsError.identityInUse(let ticket, let refusal) {
             progress.pending = .conflict(
-                LinkConflict(provider: arrival.provider, rule: refusal.rule, ticket: ticket))
+                LinkConflict(provider: callback.provider, rule: refusal.rule, ticket: ticket))
         } catch let problem where problem.isForPerson {
-            await visit.recordRefusal(problem, arrival.provider, account)
+            await visit.recordRefusal(problem, callback.provider, account)
             (progress.wantsOther, progress.pending) = (true, nil)
             progress.providerError =
                 switch problem {
@@ -129,10 +130,10 @@ struct ProviderArrivals: StepActions {
     // MARK: - Use cases
 
     private func signIn(
-        with arrival: ProviderArrival, opensAccount: Bool, under cookie: OpaqueToken, on state: RequestState,
+        with callback: ProviderCallback, opensAccount: Bool, under cookie: OpaqueToken, on state: RequestState,
         _ visit: RequestSteps.Visit
     ) async throws -> StepOutcome {
-        let (provider, proof) = try await read(arrival, visit)
+        let (provider, proof) = try await read(callback, visit)
         return try await proofs.prove(under: cookie, on: state, remember: false, visit) { ticket, client in
             try await proofs.signIn.signIn(
                 with: proof, of: provider, mayOpenAccount: opensAccount, ticket: ticket, from: client,
@@ -141,18 +142,19 @@ struct ProviderArrivals: StepActions {
     }
 
     private func reauthenticate(
-        _ account: BrowserAccount, with arrival: ProviderArrival, under cookie: OpaqueToken, _ visit: RequestSteps.Visit
+        _ account: BrowserAccount, with callback: ProviderCallback, under cookie: OpaqueToken,
+        _ visit: RequestSteps.Visit
     ) async throws -> SignedIn {
-        let (provider, proof) = try await read(arrival, visit)
+        let (provider, proof) = try await read(callback, visit)
         return try await identities.linking.reauthenticate(
             with: proof, of: provider, by: account.principal(in: visit.issuer.application),
             from: proofs.client(under: cookie, remember: account.isRemembered, visit), leavingForeign: true)
     }
 
     private func link(
-        _ arrival: ProviderArrival, to account: BrowserAccount, under cookie: OpaqueToken, _ visit: RequestSteps.Visit
+        _ callback: ProviderCallback, to account: BrowserAccount, under cookie: OpaqueToken, _ visit: RequestSteps.Visit
     ) async throws -> SignedIn {
-        let (provider, proof) = try await read(arrival, visit)
+        let (provider, proof) = try await read(callback, visit)
         return try await identities.link(
             proof, of: provider.name, by: account.principal(in: visit.issuer.application),
             from: proofs.client(under: cookie, remember: account.isRemembered, visit))
@@ -161,10 +163,10 @@ struct ProviderArrivals: StepActions {
     /// The proof for a use case; one that the network adds is read from the present request.
     /// - Throws: `AccountsError.invalidToken` if the request does not carry it any more.
     private func read(
-        _ arrival: ProviderArrival, _ visit: RequestSteps.Visit
+        _ callback: ProviderCallback, _ visit: RequestSteps.Visit
     ) async throws -> (ConfiguredProvider, PresentedProof) {
-        let provider = try visit.issuer.application.providers.named(arrival.provider)
-        guard let code = arrival.code, let state = arrival.state else {
+        let provider = try visit.issuer.application.providers.named(callback.provider)
+        guard let code = callback.code, let state = callback.state else {
             try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/\(provider.kind)", visit)
             let gateway: any GatewayProvider = try provider.capability()
             guard let evidence = try gateway.evidence(in: visit.origin) else { throw AccountsError.invalidToken }
@@ -177,7 +179,7 @@ struct ProviderArrivals: StepActions {
 
 extension RequestState {
     /// The state without the proof that has arrived, so that its step is the one that the proof is for.
-    var withoutArrival: RequestState {
+    var withoutCallback: RequestState {
         var state = self
         if case .arrival(_, let earlier)? = progress.pending { state.progress.pending = earlier }
         state.progress.challenge = nil
@@ -191,9 +193,9 @@ extension RequestState {
     }
 
     /// Whether the proof that has arrived is for a link.
-    var linksArrival: Bool {
-        guard case .arrival(let arrival, _)? = progress.pending else { return false }
-        return withoutArrival.links(arrival.provider)
+    var linksCallback: Bool {
+        guard case .arrival(let callback, _)? = progress.pending else { return false }
+        return withoutCallback.links(callback.provider)
     }
 
     /// Whether the request links an identity of the provider to an account.
