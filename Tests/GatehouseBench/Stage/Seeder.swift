@@ -54,6 +54,21 @@ struct Seeder: Sendable {
     func stop() async {
         await database.stop()
     }
+
+    /// The number of log files that PostgreSQL keeps and writes again; its setting `min_wal_size` has 16 MiB for each.
+    static let logFiles = 32
+
+    private static let endLogFile = Statement(
+        .write, "SELECT pg_switch_wal() FROM (SELECT pg_logical_emit_message(false, 'bench', '') OFFSET 0) AS written")
+    private static let checkpoint = Statement(.write, "CHECKPOINT")
+
+    /// Makes PostgreSQL create the files of its write-ahead log, which it later writes again.
+    ///
+    /// A server that has run for some hours has them, and all commits wait while one is created.
+    func createLogFiles() async throws {
+        for _ in 0..<Self.logFiles { _ = try await database.execute(Self.endLogFile) }
+        _ = try await database.execute(Self.checkpoint)
+    }
 }
 
 extension Seeder {

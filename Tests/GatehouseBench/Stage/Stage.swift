@@ -44,6 +44,7 @@ struct Stage: Sendable {
         progress("setting up")
         var options = PrivateCluster.Options()
         options.ephemeral = true
+        options.settings["min_wal_size"] = "\(Seeder.logFiles * 16)MB"
         // The directory is not in /tmp, which may be in memory, because commits must reach a disk.
         let directory = "/var/tmp/gatehouse-bench-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         let cluster = PrivateCluster(directory: directory, options: options)
@@ -55,6 +56,7 @@ struct Stage: Sendable {
             try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: false)
             stages.append(try await Stage(databaseURL: cluster.url(database: database), directory: files))
         }
+        try await stages.first?.seeder.createLogFiles()
         let result = try await body(stages)
         for stage in stages { try await stage.end() }
         await cluster.stop()
