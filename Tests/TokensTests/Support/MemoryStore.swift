@@ -15,7 +15,7 @@ final class MemoryStore: SigningKeyStore, RootKeyStore {
         var rows: [Application.ID: [Row]] = [:]
         /// The recorded audit events.
         var events: [AuditEntry] = []
-        var dataKey: [UInt8]?
+        var rootKey: [UInt8]?
         var reads = 0
         var isDown = false
         /// The number of readers that wait for each other.
@@ -39,7 +39,7 @@ final class MemoryStore: SigningKeyStore, RootKeyStore {
 
     var events: [AuditEntry] { tables.withLock { $0.events } }
     var reads: Int { tables.withLock { $0.reads } }
-    var wrapped: [UInt8]? { tables.withLock { $0.dataKey } }
+    var wrapped: [UInt8]? { tables.withLock { $0.rootKey } }
 
     func setDown(_ isDown: Bool) {
         tables.withLock { $0.isDown = isDown }
@@ -116,23 +116,23 @@ final class MemoryStore: SigningKeyStore, RootKeyStore {
     }
 
     func wrappedRootKey() async throws -> [UInt8]? {
-        let key = tables.withLock { $0.dataKey }
+        let key = tables.withLock { $0.rootKey }
         await meet()
         return key
     }
 
     func insertWrappedRootKey(_ wrapped: [UInt8]) async throws -> [UInt8] {
         tables.withLock { tables in
-            let winner = tables.dataKey ?? wrapped
-            tables.dataKey = winner
+            let winner = tables.rootKey ?? wrapped
+            tables.rootKey = winner
             return winner
         }
     }
 
     func replaceWrappedRootKey(_ old: [UInt8], with new: [UInt8]) async throws {
         tables.withLock { tables in
-            guard tables.dataKey == old else { return }
-            tables.dataKey = new
+            guard tables.rootKey == old else { return }
+            tables.rootKey = new
         }
     }
 

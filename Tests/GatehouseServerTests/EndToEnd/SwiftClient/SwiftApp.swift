@@ -8,7 +8,7 @@ import Testing
 
 /// An app with a client of a server, whose network and storage the test controls.
 struct SwiftApp: Sendable {
-    let transport = TroubledTransport()
+    let transport = FailingTransport()
     let storage: LimitedStorage
     let client: GatehouseClient
     let changes: RecordedChanges

@@ -7,22 +7,22 @@ import Testing
 /// The Swift client library renews access tokens with one refresh at a time, whatever happens to the answers.
 struct SwiftRefreshTests {
     /// Makes a client believe that its access token has expired.
-    static let expired = TroubledTransport.Trouble.changed { text in
+    static let expired = FailingTransport.Failure.changed { text in
         text.replacing(/"expiresIn":[0-9]+/, with: "\"expiresIn\":0")
     }
 
     /// Gives a client an access token that the server refuses, as it does an expired one.
-    static let refused = TroubledTransport.Trouble.changed { text in
+    static let refused = FailingTransport.Failure.changed { text in
         text.replacing(/"accessToken":"[^"]+"/, with: "\"accessToken\":\"expired\"")
     }
 
     static func with(
-        _ trouble: TroubledTransport.Trouble, timeout: Duration = .seconds(90), renewsByItself: Bool = false,
+        _ failure: FailingTransport.Failure, timeout: Duration = .seconds(90), renewsByItself: Bool = false,
         _ body: @Sendable @escaping (TestServer, SwiftApp) async throws -> Void
     ) async throws {
         try await TestServer.with { server in
             let app = try SwiftApp(server, timeout: timeout, renewsByItself: renewsByItself)
-            app.transport.next("/auth/anonymous", trouble)
+            app.transport.next("/auth/anonymous", failure)
             try await app.client.signIn(.anonymous)
             try await body(server, app)
         }
@@ -57,7 +57,7 @@ struct SwiftRefreshTests {
 
     @Test func `no failure but a refusal of the refresh token signs out`() async throws {
         let page = Data("<html>Sign in to this network</html>".utf8)
-        let failures: [(TroubledTransport.Trouble, GatehouseError.Code)] = [
+        let failures: [(FailingTransport.Failure, GatehouseError.Code)] = [
             (.lostRequest, .networkError), (.lostAnswer, .networkError),
             (.answer(.init(status: 401, body: page)), .unexpectedAnswer),
             (.answer(.init(status: 302, headers: ["Location": "https://elsewhere.example"])), .unexpectedAnswer),
@@ -68,8 +68,8 @@ struct SwiftRefreshTests {
         ]
         try await Self.with(Self.expired) { server, app in
             let session = try await app.client.session
-            for (trouble, code) in failures {
-                app.transport.always("/auth/refresh", trouble)
+            for (cause, code) in failures {
+                app.transport.always("/auth/refresh", cause)
                 let failure = await #expect(throws: GatehouseError.self) { try await app.client.user() }
                 #expect(failure?.code == code)
                 try await app.changes.wait(for: "refreshFailed \(code.rawValue)")
@@ -114,7 +114,7 @@ struct SwiftRefreshTests {
 
     /// 80 % of five seconds pass before the refresh.
     @Test func `a client that renews by itself does so before the token expires`() async throws {
-        let short = TroubledTransport.Trouble.changed { text in
+        let short = FailingTransport.Failure.changed { text in
             text.replacing(/"expiresIn":[0-9]+/, with: "\"expiresIn\":5")
         }
         try await Self.with(short, renewsByItself: true) { server, app in
@@ -169,7 +169,7 @@ struct SwiftRefreshTests {
     /// The device's clock is an hour wrong if all times of the server are: the library reads neither them nor its own.
     @Test(arguments: [-3600, 3600])
     func `a clock that is wrong by an hour neither expires a token nor keeps one`(seconds: Int) async throws {
-        let shifted = TroubledTransport.Trouble.changed { text in
+        let shifted = FailingTransport.Failure.changed { text in
             text.replacing(/"(expires|createdAt)":([0-9]+)/) { match in
                 "\"\(match.output.1)\":\((Int(match.output.2) ?? 0) + seconds)"
             }

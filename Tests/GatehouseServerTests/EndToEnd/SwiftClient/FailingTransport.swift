@@ -3,8 +3,8 @@ import GatehouseClient
 import Synchronization
 
 /// Passes the requests of a client on, and makes the network or the server fail where a test wants it.
-final class TroubledTransport: GatehouseClient.Transport {
-    enum Trouble: Sendable {
+final class FailingTransport: GatehouseClient.Transport {
+    enum Failure: Sendable {
         /// The server never gets the request.
         case lostRequest
         /// The server answers, and the answer is lost.
@@ -29,20 +29,20 @@ final class TroubledTransport: GatehouseClient.Transport {
 
     private struct State {
         var sent: [Sent] = []
-        var troubles: [String: [Trouble]] = [:]
-        var always: [String: Trouble] = [:]
+        var failures: [String: [Failure]] = [:]
+        var always: [String: Failure] = [:]
     }
 
     private let state = Mutex(State())
 
     /// Makes the next requests of a path fail in this order.
-    func next(_ path: String, _ troubles: Trouble...) {
-        state.withLock { $0.troubles[path, default: []] += troubles }
+    func next(_ path: String, _ failures: Failure...) {
+        state.withLock { $0.failures[path, default: []] += failures }
     }
 
     /// Makes all requests of a path fail, until it is `nil` again.
-    func always(_ path: String, _ trouble: Trouble?) {
-        state.withLock { $0.always[path] = trouble }
+    func always(_ path: String, _ failure: Failure?) {
+        state.withLock { $0.always[path] = failure }
     }
 
     var sent: [Sent] { state.withLock { $0.sent } }
@@ -52,13 +52,13 @@ final class TroubledTransport: GatehouseClient.Transport {
     func send(_ request: GatehouseClient.Request) async throws -> GatehouseClient.Response {
         let body = String(decoding: request.body ?? Data(), as: UTF8.self)
         let sent = Sent(method: request.method, url: request.url, body: body)
-        let trouble = state.withLock { state in
+        let failure = state.withLock { state in
             state.sent.append(sent)
             if let always = state.always[sent.path] { return Optional(always) }
-            guard state.troubles[sent.path]?.isEmpty == false else { return nil }
-            return state.troubles[sent.path]?.removeFirst()
+            guard state.failures[sent.path]?.isEmpty == false else { return nil }
+            return state.failures[sent.path]?.removeFirst()
         }
-        switch trouble {
+        switch failure {
         case nil: return try await URLSessionTransport.shared.send(request)
         case .lostRequest: throw GatehouseError.NetworkFailure.offline
         case .lostAnswer:

@@ -11,7 +11,7 @@ import Tokens
 @testable import GatehouseServer
 
 /// Which events a batch contains if no other replica seals.
-struct AuditSealingTests {
+struct BatchSealTests {
     private struct Sealing: Sendable {
         let database: Database
         let audit: AuditTable

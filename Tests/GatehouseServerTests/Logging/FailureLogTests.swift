@@ -6,7 +6,7 @@ import Testing
 @testable import GatehouseServer
 
 /// A failure of background work is logged once, and its end is logged once.
-struct TroubleTests {
+struct FailureLogTests {
     private struct Failure: Error {}
 
     @Test func `a failure and its end are logged once each`() async {
