@@ -36,6 +36,15 @@ import Testing
         }
     }
 
+    @Test func noStatementIsCompiled() async throws {
+        try await withDatabase { database in
+            let setting = Statement(.read, "SELECT current_setting('jit')")
+            let alone: String = try await database.value(setting)
+            let inTransaction: String = try await database.transaction { try await $0.value(setting) }
+            #expect(alone == "off" && inTransaction == "off")
+        }
+    }
+
     @Test func aStatementWithAnArrayIsPlannedOnce() async throws {
         try await withDatabase(configure: { $0.pipelined = 1 }) { database in
             for count in 0..<10 {
