@@ -26,7 +26,7 @@
 ///   have no SQLSTATE, which distinguishes a lost connection from a failed statement.
 /// - Prepared statements are named after their text and parameter types, so that a statement that already exists in a
 ///   shared session is the right one. Behind a pooler in transaction mode (PgBouncer 1.21 or later), statements and
-///   transactions work, but the session's time limits and LISTEN don't. A `Listener` detects this; prefer the pooler's
+///   transactions work, but the session's settings and LISTEN don't. A `Listener` detects this; prefer the pooler's
 ///   session mode.
 /// - Most of the cost of a short statement in PostgreSQL is its start, not its rows: see `Storage/JoinedReads`.
 /// - A prepared statement whose plan was made when its tables were empty keeps that plan until the tables are analysed,

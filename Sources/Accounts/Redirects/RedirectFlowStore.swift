@@ -6,7 +6,7 @@ package struct NewRedirectFlow: Sendable {
     package let state: OpaqueToken
     package let provider: String
     package let destination: FlowDestination
-    /// The only session that may use the result, the one that links or for a trial the console session; `nil` for a
+    /// The only session that may use the result: the one that links or, for a trial, the console's session; `nil` for a
     /// flow that signs in.
     package let linkingSession: UUID?
     /// Whether the provider must authenticate the person again, which a flow that re-authenticates requires.

@@ -10,7 +10,7 @@ public enum GatehouseError: Error, Sendable {
     case network(NetworkFailure)
     /// The session could not be stored or read. It is kept in memory.
     case storage(StorageFailure)
-    /// The answer is not one of this API, for example that of a proxy or of a network's sign-in page. The session is kept.
+    /// The answer is not one of this API, such as that of a proxy or a network's sign-in page. The session is kept.
     case unexpectedAnswer(status: Int, retryAfter: Duration? = nil)
     /// The call needs a session, and there is none.
     case signedOut

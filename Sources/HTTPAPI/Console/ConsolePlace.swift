@@ -19,7 +19,7 @@ struct ConsolePlace: Sendable {
 }
 
 /// What the console shows of the answer to a question, such as a search.
-struct ConsoleResponse: Sendable {
+struct ConsoleAnswer: Sendable {
     typealias Build = @Sendable (ConsoleVisit, _ answer: JSONValue, _ fields: FormFields) async throws -> ConsolePage
 
     /// The path of the question.
@@ -48,7 +48,7 @@ enum ConsolePlaces {
     }
 
     static let all: [ConsolePlace] = [overview] + accounts + providers + operations + trials + [you, admission]
-    static let answers: [ConsoleResponse] = accountAnswers + providerAnswers + operationAnswers
+    static let answers: [ConsoleAnswer] = accountAnswers + providerAnswers + operationAnswers
     /// By the paths of the operations.
     static let readings: [String: ConsoleReading] = accountReadings.merging(providerReadings) { $1 }
 

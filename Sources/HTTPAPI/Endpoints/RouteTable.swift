@@ -24,7 +24,8 @@ struct RouteTable {
 
     func router() -> RouterResponder<APIRequestContext> {
         let router = Router(context: APIRequestContext.self)
-        // The paths apart from their methods, because each route that is added is compared with all others.
+        // Has each path once, and refuses its other methods. The router compares each route that is added with all
+        // others, so adding each refused method of each path took long.
         let paths = Router(context: APIRequestContext.self)
         // The router compares siblings in the order in which they are added; `/auth/me` is among the shortest.
         for (path, group) in Dictionary(grouping: endpoints, by: \.path).sorted(by: { $0.key.count < $1.key.count }) {
@@ -51,7 +52,7 @@ struct RouteTable {
     }
 }
 
-/// Answers requests that no endpoint takes: those with another method than their path's, and those to unknown paths.
+/// Passes requests that no endpoint takes to the router of paths, which answers 405 or 404.
 private struct OtherMethods: RouterMiddleware {
     /// The method under which `paths` has each path.
     static let any = HTTPRequest.Method.trace

@@ -12,7 +12,7 @@ struct AccountPageOperations: Sendable {
     let refusals: RefusalAudit
 
     typealias Output = (
-        answer: AccountResponse, section: AccountSection, issuer: Issuer, arrival: NativeCallback?
+        answer: AccountResponse, section: AccountSection, issuer: Issuer, arrival: NativeArrival?
     )
 
     /// Takes an app's secret that the browser has brought.

@@ -75,7 +75,7 @@ extension Issuer {
 
 extension Response {
     /// Sets the cookies of a browser that has brought an app's secret.
-    func setting(_ arrival: NativeCallback?, of issuer: Issuer) -> Response {
+    func setting(_ arrival: NativeArrival?, of issuer: Issuer) -> Response {
         guard let arrival else { return self }
         var response = self
         if let cookie = arrival.cookie {

@@ -41,7 +41,7 @@ struct OAuthOperations: Sendable {
     }
 
     /// What a browser gets, and what has become of the app's secret that it has brought.
-    typealias Authorized = (answer: Authorization.Answer, issuer: Issuer, arrival: NativeCallback?)
+    typealias Authorized = (answer: Authorization.Answer, issuer: Issuer, arrival: NativeArrival?)
 
     var authorize: Operation<BrowserParameters, Authorized> {
         Operation("oauth.authorize", limits: .client(.authorize)) { context, sent in

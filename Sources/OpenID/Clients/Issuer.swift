@@ -15,8 +15,9 @@ package struct Issuer: Sendable {
     /// The issuer's URL.
     package var url: String { application.issuer + place.base }
 
-    /// The configured client with this id, or for the id of an installation the client that its software is configured
-    /// as; `nil` for a registered client, and for one that is not configured any more.
+    /// The configured client with this id; for the id of an installation, the client that its software is configured as.
+    ///
+    /// `nil` for a registered client, and for one that is not configured any more.
     package func configuredClient(_ id: String) -> OAuthClient? {
         OAuthClient.isInstance(id) ? software(ofInstance: id)?.template : settings.clients[id]
     }

@@ -56,9 +56,9 @@ package struct NativeSignIn: Sendable {
     /// session stays as it is. All sessions of the browser get a new cookie, because somebody may know the former one.
     package func arrive(
         _ browser: Authorization.Browser, from client: Client, at issuer: Issuer
-    ) async throws -> NativeCallback? {
+    ) async throws -> NativeArrival? {
         guard let secret = browser.nativeSecret else { return nil }
-        var arrival = NativeCallback(browser: browser)
+        var arrival = NativeArrival(browser: browser)
         arrival.browser.nativeSecret = nil
         guard let token = opaque.parse(secret) else { return arrival }
         let (cookie, settings) = (opaque.make(), issuer.settings.browserSessions)
@@ -83,7 +83,7 @@ package struct NativeSignIn: Sendable {
 }
 
 /// A browser that has brought an app's secret.
-package struct NativeCallback: Sendable {
+package struct NativeArrival: Sendable {
     /// The browser with its present cookies.
     package var browser: Authorization.Browser
     /// The session of the app's account; `nil` if the secret was good for none.

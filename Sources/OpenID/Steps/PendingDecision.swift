@@ -1,9 +1,10 @@
 package import Accounts
 package import Foundation
 
-/// What the person has to decide after a proof at the pages of a request, before any other step.
+/// What is pending after a proof at the pages of a request, before any other step.
 package indirect enum PendingDecision: Sendable, Codable, Equatable {
     /// The person has returned from a provider's pages with a proof that is not used yet; `after` was pending before.
+    /// `arrival` is its name in stored requests.
     case arrival(ProviderCallback, after: PendingDecision?)
     /// The proof is of an identity without an account, so the person chooses between a new account and an own one.
     case newIdentity(ProviderCallback)

@@ -95,7 +95,9 @@ final class Connection {
         }
     }
 
-    /// When the oldest probe without an answer was sent. Only a connection that listens sends probes.
+    /// When the oldest probe without an answer was sent.
+    ///
+    /// Only a connection that listens sends probes, so the queues of the others are not searched.
     var oldestProbe: Nanoseconds? {
         guard nextBeat < .never else { return nil }
         for case .probe(let sentAt) in inFlight { return sentAt }

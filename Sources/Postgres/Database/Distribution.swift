@@ -174,13 +174,14 @@ extension Statement {
     /// One line for each setting of a node that makes the server fail or slow.
     ///
     /// Round-robin runs `pg_notify` on a worker, where no replica listens. With JIT a sign-in takes seconds, because
-    /// the planner overestimates intermediate results. A write on several nodes commits in two phases.
+    /// the planner overestimates intermediate results. A write on several nodes commits in two phases. The session that
+    /// asks has turned JIT off for itself, so that the coordinator's default is read.
     fileprivate static let nodeFaults = Self(
         .read,
         """
         WITH nodes (name, answered, answer) AS (
             SELECT 'the coordinator', true,
-                   json_build_object('jit', current_setting('jit'),
+                   json_build_object('jit', (SELECT reset_val FROM pg_settings WHERE name = 'jit'),
                                      'policy', current_setting('citus.task_assignment_policy'),
                                      'prepared', current_setting('max_prepared_transactions'))::text
             UNION ALL

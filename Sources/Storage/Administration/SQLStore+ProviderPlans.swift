@@ -6,11 +6,13 @@ internal import Postgres
 extension SQLStore: ProviderPlanStore {
     /// Decides for each account that a change of mode may concern whether it can sign in before and after it.
     ///
-    /// `held` has what the identities of an account allow, and `verdict` adds what `codes` to its addresses do.
+    /// `held` has what the identities of an account allow, and `verdict` adds what codes to its addresses do. `idle` has
+    /// the phone numbers that were unused for too long, and `granted` the identities that grants name.
     /// `formal` is the rule of `ProviderRegistry.canSignIn(with:)`; `opens` is what a sign-in really does: a
     /// quarantined identity signs in unless the account has a usable one, and an idle number does not sign in. A code
-    /// to an address with an identity of its own signs in by that, so that only other addresses count: `codes` has the
-    /// accounts for which that matters. Without `OFFSET 0`, each aggregate would evaluate the columns below it again.
+    /// to an address with an identity of its own signs in by that, so `codes` says whether a code or a password reset to
+    /// another address does. It leaves out accounts that an identity opens before and after the change, and those with
+    /// `$13` identities. Without `OFFSET 0`, PostgreSQL would copy the inner query's expressions into each aggregate.
     ///
     /// `$2` is the provider. The ways before and after are `$3` and `$4` (providers whose identities sign in by
     /// themselves), `$5` and `$6` (whose identities are addresses), `$9` and `$10` (codes to e-mail addresses, and
@@ -65,7 +67,8 @@ extension SQLStore: ProviderPlanStore {
                             OFFSET 0) AS m) AS f
              GROUP BY f.uid
             HAVING bool_or(f.is_switched) OR f.uid = ANY ($15::uuid[])
-                OR f.uid IN (SELECT d.uid FROM addresses d WHERE d.application_id = $1 AND d.kind = ANY ($14::text[]))
+                OR EXISTS (SELECT 1 FROM addresses d
+                            WHERE d.application_id = $1 AND d.uid = f.uid AND d.kind = ANY ($14::text[]))
         ), codes AS (
             SELECT h.uid,
                    bool_or(way.is_now AND NOT (h.formal_now AND d.is_held)) AS lead_now,
@@ -115,7 +118,8 @@ extension SQLStore: ProviderPlanStore {
         """
         , counted AS NOT MATERIALIZED (
             SELECT uid, identities, granted_now, granted_after,
-                   way_now AND (identities > 0 OR NOT way_after) AS is_counted, way_now AND NOT way_after AS is_stranded,
+                   way_now AND (identities > 0 OR NOT way_after) AS is_counted,
+                   way_now AND NOT way_after AS is_stranded,
                    way_now AND way_after AND $16::bool AND identities > 0 AND NOT usable_after AS is_detour
               FROM verdict
         )
@@ -152,10 +156,15 @@ extension SQLStore: ProviderPlanStore {
          WHERE s.application_id = $1 AND i.provider = $2
         """)
 
-    /// Turns off what makes the statement slower: sorting on disk, and grouping by hash, which took 20 s longer than in the
-    /// order of an index or of a sort with ten million accounts.
+    /// Gives sorts more memory, and groups in the order of an index or of a sort.
+    ///
+    /// With ten million accounts, grouping by hash took 20 s longer. A pooler may have dropped the session's `jit`.
     private static let prepareToCount = Statement(
-        .write, "SELECT set_config('work_mem', '64MB', true), set_config('enable_hashagg', 'off', true)")
+        .write,
+        """
+        SELECT set_config('jit', 'off', true), set_config('work_mem', '64MB', true),
+               set_config('enable_hashagg', 'off', true)
+        """)
 
     package func effect(
         of change: ModeChange, admins: [UUID], sample: Int, application: Application.ID

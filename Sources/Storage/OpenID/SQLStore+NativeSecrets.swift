@@ -53,8 +53,7 @@ extension SQLStore: NativeSecretStore {
     ///
     /// It locks the secret, then the account, then the app's session, which therefore cannot end before the browser's
     /// session exists. The new cookie replaces the one of the browser's other sessions; an expired one of the same account
-    /// leaves the browser. It returns the sessions that are too many for a
-    /// browser, which the caller ends.
+    /// leaves the browser. Returns the browser's sessions beyond the limit, which the caller ends.
     package static let useNativeSecret = Statement(
         .write,
         """

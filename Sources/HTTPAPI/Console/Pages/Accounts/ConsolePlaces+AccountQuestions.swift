@@ -7,7 +7,7 @@ internal import ProviderKit
 
 extension ConsolePlaces {
     /// The values that an administrator has requested with a reason: the only page with unmasked values.
-    static let revealed = ConsoleResponse(accountPath + "/reveal", isOfAct: true) { visit, answer, _ in
+    static let revealed = ConsoleAnswer(accountPath + "/reveal", isOfAct: true) { visit, answer, _ in
         let texts = ["displayName", "email", "phone"].filter { answer.object?[$0] != nil }
         var values: [String: JSONValue] = [
             "up": .string(visit.path(of: accountPath)),
@@ -40,7 +40,7 @@ extension ConsolePlaces {
         return mergePage(in: visit)
     }
 
-    static let mergeForecastAnswer = ConsoleResponse(accountPath + "/merge") { visit, forecast, fields in
+    static let mergeForecastAnswer = ConsoleAnswer(accountPath + "/merge") { visit, forecast, fields in
         var values: [String: JSONValue] = [:]
         for name in ["survivor", "absorbed"] { values[name] = visit.accountLink(forecast[name]) }
         let moves = forecast["moves"]

@@ -7,7 +7,7 @@ extension ConsolePlaces {
         accountList("/accounts", forms: [AccountQuery.path]), accountList(AccountQuery.path), account, accountNotes,
         secondAccount, mergeForecast,
     ]
-    static let accountAnswers: [ConsoleResponse] = [AccountQuery.answer, revealed, mergeForecastAnswer]
+    static let accountAnswers: [ConsoleAnswer] = [AccountQuery.answer, revealed, mergeForecastAnswer]
     static let accountReadings: [String: ConsoleReading] = [
         AccountQuery.path: { _, endpoint, fields in try AccountQuery.bodies(of: endpoint, from: fields) },
         "/accounts/{uid}/access": { _, endpoint, fields in

@@ -78,7 +78,7 @@ extension AccountQuery {
     }
 
     /// The page with what was found.
-    static let answer = ConsoleResponse(path) { visit, answer, fields in
+    static let answer = ConsoleAnswer(path) { visit, answer, fields in
         var values = forms(in: visit, asked: fields)
         values["hasFound"] = true
         values["path"] = .string(visit.path(of: "/accounts"))

@@ -14,13 +14,13 @@ extension ConsolePlaces {
         ConsolePlace("/explain", forms: ["/explain"]) { try await $0.explainPage() },
     ]
 
-    static let providerAnswers: [ConsoleResponse] = [
-        ConsoleResponse("/providers/{name}/plan") { visit, plan, _ in visit.planPage(plan) },
-        ConsoleResponse("/providers/{name}/diagnose") { visit, diagnosis, _ in visit.diagnosisPage(diagnosis) },
-        ConsoleResponse("/providers/check") { visit, answer, fields in
+    static let providerAnswers: [ConsoleAnswer] = [
+        ConsoleAnswer("/providers/{name}/plan") { visit, plan, _ in visit.planPage(plan) },
+        ConsoleAnswer("/providers/{name}/diagnose") { visit, diagnosis, _ in visit.diagnosisPage(diagnosis) },
+        ConsoleAnswer("/providers/check") { visit, answer, fields in
             try visit.newProviderPage(checked: answer, fields)
         },
-        ConsoleResponse("/explain") { visit, explanation, fields in
+        ConsoleAnswer("/explain") { visit, explanation, fields in
             try visit.explainPage(explanation, of: fields)
         },
     ]

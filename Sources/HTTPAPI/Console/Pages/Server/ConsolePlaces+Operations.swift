@@ -6,7 +6,7 @@ extension ConsolePlaces {
     static let operations: [ConsolePlace] =
         [erasures.place, webhooks.place, deliveries.place, messages.place, audit, keys.place, limits, configuration]
         + access
-    static let operationAnswers: [ConsoleResponse] = [retirement, locks]
+    static let operationAnswers: [ConsoleAnswer] = [retirement, locks]
 
     private static let erasures = ConsoleList(
         path: "/erasures", name: "erasures",

@@ -59,7 +59,7 @@ extension ConsolePlaces {
         acts: ["/keys/rotate"])
 
     /// What retiring a key would do; the reason that was typed stays in the form.
-    static let retirement = ConsoleResponse("/keys/{kid}/retire") { visit, answer, fields in
+    static let retirement = ConsoleAnswer("/keys/{kid}/retire") { visit, answer, fields in
         guard let endpoint = visit.console.act(at: "/keys/{kid}/retire") else { throw APIError.nothingHere }
         var page = try await visit.actPage(of: endpoint)
         page.values["form"] = visit.form("/keys/{kid}/retire", preset: fields.values.filter { $0.key != "dryRun" })
@@ -80,7 +80,7 @@ extension ConsolePlaces {
         return page
     }
 
-    static let locks = ConsoleResponse("/limits/search") { visit, answer, fields in
+    static let locks = ConsoleAnswer("/limits/search") { visit, answer, fields in
         var page = limitsPage(visit, typed: fields.values)
         let found = ConsoleList(
             path: "/limits", name: "locks",
