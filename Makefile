@@ -22,13 +22,12 @@ release: packages
 	swift build -c release --static-swift-stdlib --product gatehouse
 	deploy/strip .build/release/gatehouse
 
-# The build refuses warnings, and imports that Package.swift does not declare. It leaves out debug information and the
-# index for editors, which take a part of its time and which no test needs.
+# The build refuses warnings, and imports that Package.swift does not declare. It leaves out debug information, which takes
+# a part of its time and which no test needs.
 test: PACKAGES += python3-venv chromium prometheus systemd docker-compose zbar-tools nodejs node-typescript nginx-light caddy
 test: packages lint
 	deploy/check-services
-	GATEHOUSE_STRICT=1 swift build --build-tests -debug-info-format none --disable-index-store \
-		--explicit-target-dependency-import-check error
+	GATEHOUSE_STRICT=1 swift build --build-tests -debug-info-format none --explicit-target-dependency-import-check error
 	deploy/check-docs
 	GATEHOUSE_STRICT=1 deploy/run-tests
 
