@@ -23,8 +23,10 @@ final class Promise<Value: Sendable>: Sendable {
     }
 
     /// Settles the promise; returns false if it was settled before.
+    ///
+    /// `notify` runs between this and the next step of the waiter.
     @discardableResult
-    func settle(_ outcome: Result<Value, PostgresError>) -> Bool {
+    func settle(_ outcome: Result<Value, PostgresError>, notify: () -> Void = {}) -> Bool {
         let (isFirst, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Outcome, Never>?) in
             switch state {
             case .unasked:
@@ -36,6 +38,7 @@ final class Promise<Value: Sendable>: Sendable {
             case .settledEarly, .settled: return (false, nil)
             }
         }
+        notify()
         // outside the lock, because resuming may run the waiter's next step
         waiter?.resume(returning: outcome)
         return isFirst
@@ -73,8 +76,8 @@ final class Promise<Value: Sendable>: Sendable {
         let outcome: Outcome = await withTaskCancellationHandler {
             do throws(PostgresError) { return .success(try await shieldedValue()) } catch { return .failure(error) }
         } onCancel: {
-            notify()
-            fail(.cancelled)
+            // Settled first, because the server's answer to a cancelled statement is another error.
+            settle(.failure(.cancelled), notify: notify)
         }
         return try outcome.get()
     }
