@@ -59,7 +59,7 @@ package struct ModeEffect: Sendable, Equatable {
     package var stranded: Int
     /// Accounts that have no other usable identity, but that a code, a password reset or a quarantined identity opens.
     package var detour: Int
-    package var unaffected: Int
+    package var unaffected: Int { accounts - stranded - detour }
     /// Live sessions that the provider's identities have opened, and those of stranded accounts.
     package var sessionsOpened, sessionsOfStranded: Int
     /// Sign-ins with the provider in the last seven days whose sessions are still known.
@@ -86,12 +86,12 @@ package struct ModeEffect: Sendable, Equatable {
     }
 
     package init(
-        identities: Int, accounts: Int, inGrace: Int, stranded: Int, detour: Int, unaffected: Int,
+        identities: Int, accounts: Int, inGrace: Int, stranded: Int, detour: Int,
         sessionsOpened: Int, sessionsOfStranded: Int, recentSignIns: Int, flowsUnderWay: Int, sample: [UUID],
         admins: Admins
     ) {
         (self.identities, self.accounts, self.inGrace) = (identities, accounts, inGrace)
-        (self.stranded, self.detour, self.unaffected) = (stranded, detour, unaffected)
+        (self.stranded, self.detour) = (stranded, detour)
         (self.sessionsOpened, self.sessionsOfStranded) = (sessionsOpened, sessionsOfStranded)
         (self.recentSignIns, self.flowsUnderWay) = (recentSignIns, flowsUnderWay)
         (self.sample, self.admins) = (sample, admins)

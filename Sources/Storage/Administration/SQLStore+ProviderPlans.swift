@@ -4,15 +4,19 @@ package import Foundation
 internal import Postgres
 
 extension SQLStore: ProviderPlanStore {
-    /// Decides for each account that a change of mode may concern whether it can sign in before and after it.
+    /// Decides for each account that a change of mode may lock out whether it can sign in before and after it.
+    ///
+    /// `steady` are the identities that sign in before and after the change, and `doubtful` are the accounts that the
+    /// change concerns and that have none of these, and the administrators. There are few in most applications, so each is
+    /// read by its indexes: `LATERAL` makes PostgreSQL do so, which does not know how few they are.
     ///
     /// `held` has what the identities of an account allow, and `verdict` adds what codes to its addresses do. `idle` has
-    /// the phone numbers that were unused for too long, and `granted` the identities that grants name.
-    /// `formal` is the rule of `ProviderRegistry.canSignIn(with:)`; `opens` is what a sign-in really does: a
-    /// quarantined identity signs in unless the account has a usable one, and an idle number does not sign in. A code
-    /// to an address with an identity of its own signs in by that, so `codes` says whether a code or a password reset to
-    /// another address does. It leaves out accounts that an identity opens before and after the change, and those with
-    /// `$13` identities. Without `OFFSET 0`, PostgreSQL would copy the inner query's expressions into each aggregate.
+    /// the phone numbers that were unused for too long, and `granted` the identities that grants name. `formal` is the
+    /// rule of `ProviderRegistry.canSignIn(with:)`; `opens` is what a sign-in really does: a quarantined identity signs in
+    /// unless the account has a usable one, and an idle number does not sign in. A code to an address with an identity of
+    /// its own signs in by that; `lead_now` and `lead_after` say whether a code or a password reset to another address
+    /// does, which an account with `$13` identities can't use. Without `OFFSET 0`, PostgreSQL would copy the inner query's
+    /// expressions into each aggregate.
     ///
     /// `$2` is the provider. The ways before and after are `$3` and `$4` (providers whose identities sign in by
     /// themselves), `$5` and `$6` (whose identities are addresses), `$9` and `$10` (codes to e-mail addresses, and
@@ -35,67 +39,58 @@ extension SQLStore: ProviderPlanStore {
                AND (g.granted_on = 0 OR NOT EXISTS (
                    SELECT 1 FROM admin_grants w
                     WHERE w.application_id = $1 AND w.uid = g.uid AND w.granted_on = 0))
+        ), steady AS NOT MATERIALIZED (
+            SELECT s.uid FROM identities s
+             WHERE s.application_id = $1 AND NOT s.is_guest AND s.quarantined_at IS NULL
+               AND (s.provider = ANY ($3::text[]) AND s.provider = ANY ($4::text[])
+                    OR s.provider = ANY ($5::text[]) AND s.provider = ANY ($6::text[])
+                       AND (s.email_verified OR s.phone_verified))
+               AND NOT (s.provider = ANY ($7::text[])
+                        AND (s.uid, s.provider_uid) IN (SELECT n.uid, n.address FROM idle n))
+        ), doubtful AS MATERIALIZED (
+            SELECT i.uid FROM identities i
+             WHERE i.application_id = $1 AND i.provider = $2 AND NOT EXISTS (SELECT 1 FROM steady s WHERE s.uid = i.uid)
+             UNION
+            SELECT d.uid FROM addresses d
+             WHERE d.application_id = $1 AND d.kind = ANY ($14::text[])
+               AND NOT EXISTS (SELECT 1 FROM steady s WHERE s.uid = d.uid)
+             UNION
+            SELECT unnest($15::uuid[])
         ), held AS MATERIALIZED (
-            SELECT f.uid, count(*) FILTER (WHERE f.is_switched) AS identities, count(*) AS permanent,
-                   bool_or(NOT f.is_held AND f.formal_now) AS formal_now,
-                   bool_or(NOT f.is_held AND f.formal_after) AS formal_after,
-                   bool_or(NOT f.is_held AND f.formal_after AND NOT f.is_idle) AS usable_after,
-                   bool_or(NOT f.is_held AND f.opens_now) AS opens_now,
-                   bool_or(NOT f.is_held AND f.opens_after) AS opens_after,
-                   bool_or(f.is_held AND f.opens_now) AS held_opens_now,
-                   bool_or(f.is_held AND f.opens_after) AS held_opens_after,
-                   bool_or(f.is_granted AND NOT f.is_held AND f.opens_now) AS granted_now,
-                   bool_or(f.is_granted AND NOT f.is_held AND f.opens_after) AS granted_after,
-                   bool_or(f.is_granted AND f.is_held AND f.opens_now) AS held_granted_now,
-                   bool_or(f.is_granted AND f.is_held AND f.opens_after) AS held_granted_after
-              FROM (SELECT m.uid, m.is_switched, m.is_held, m.is_idle, m.is_granted,
-                           m.direct_now OR m.addressed_now AND m.is_verified AS formal_now,
-                           m.direct_after OR m.addressed_after AND m.is_verified AS formal_after,
-                           NOT m.is_idle AND (m.direct_now OR m.addressed_now) AS opens_now,
-                           NOT m.is_idle AND (m.direct_after OR m.addressed_after) AS opens_after
-                      FROM (SELECT i.uid, i.provider = $2 AS is_switched, i.quarantined_at IS NOT NULL AS is_held,
-                                   i.email_verified OR i.phone_verified AS is_verified,
-                                   i.provider = ANY ($3::text[]) AS direct_now,
-                                   i.provider = ANY ($4::text[]) AS direct_after,
-                                   i.provider = ANY ($5::text[]) AS addressed_now,
-                                   i.provider = ANY ($6::text[]) AS addressed_after,
-                                   i.provider = ANY ($7::text[])
-                                   AND (i.uid, i.provider_uid) IN (SELECT n.uid, n.address FROM idle n) AS is_idle,
-                                   (i.uid, i.id) IN (SELECT g.uid, g.id FROM granted g) AS is_granted
-                              FROM identities i
-                             WHERE i.application_id = $1 AND NOT i.is_guest
-                            OFFSET 0) AS m) AS f
-             GROUP BY f.uid
-            HAVING bool_or(f.is_switched) OR f.uid = ANY ($15::uuid[])
-                OR EXISTS (SELECT 1 FROM addresses d
-                            WHERE d.application_id = $1 AND d.uid = f.uid AND d.kind = ANY ($14::text[]))
-        ), codes AS (
-            SELECT h.uid,
-                   bool_or(way.is_now AND NOT (h.formal_now AND d.is_held)) AS lead_now,
-                   bool_or(way.is_after AND NOT (h.formal_after AND d.is_held)) AS lead_after
-              FROM held h
-              JOIN (SELECT a.uid, a.kind, a.address,
-                           coalesce((
-                               SELECT bool_and(q.quarantined_at IS NOT NULL) FROM identities q
-                                WHERE q.application_id = $1 AND q.uid = a.uid
-                                  AND (a.kind = 'email' AND q.email = a.address AND q.email_verified
-                                       OR a.kind = 'phone' AND q.phone = a.address AND q.phone_verified)),
-                               false) AS is_held
-                      FROM addresses a
-                     WHERE a.application_id = $1
-                       AND NOT (a.kind = 'phone' AND EXISTS (
-                           SELECT 1 FROM idle n WHERE n.uid = a.uid AND n.address = a.address))) AS d
-                ON d.uid = h.uid
-              JOIN (SELECT 'email' AS kind, e AS provider, e = ANY ($9::text[]) AS is_now, e = ANY ($10) AS is_after
-                      FROM unnest($9 || $10::text[]) AS e
-                     UNION
-                    SELECT 'phone', p, p = ANY ($11::text[]), p = ANY ($12) FROM unnest($11 || $12::text[]) AS p) AS way
-                ON way.kind = d.kind
-             WHERE h.permanent < $13 AND NOT (h.opens_now AND h.opens_after)
-               AND NOT EXISTS (
-                   SELECT 1 FROM identities o
-                    WHERE o.application_id = $1 AND o.provider = way.provider AND o.provider_uid = d.address)
-             GROUP BY h.uid
+            SELECT u.uid, f.*
+              FROM doubtful u
+             CROSS JOIN LATERAL (
+                   SELECT count(*) FILTER (WHERE e.is_switched) AS identities, count(*) AS permanent,
+                          bool_or(NOT e.is_held AND e.formal_now) AS formal_now,
+                          bool_or(NOT e.is_held AND e.formal_after) AS formal_after,
+                          bool_or(NOT e.is_held AND e.formal_after AND NOT e.is_idle) AS usable_after,
+                          bool_or(NOT e.is_held AND e.opens_now) AS opens_now,
+                          bool_or(NOT e.is_held AND e.opens_after) AS opens_after,
+                          bool_or(e.is_held AND e.opens_now) AS held_opens_now,
+                          bool_or(e.is_held AND e.opens_after) AS held_opens_after,
+                          bool_or(e.is_granted AND NOT e.is_held AND e.opens_now) AS granted_now,
+                          bool_or(e.is_granted AND NOT e.is_held AND e.opens_after) AS granted_after,
+                          bool_or(e.is_granted AND e.is_held AND e.opens_now) AS held_granted_now,
+                          bool_or(e.is_granted AND e.is_held AND e.opens_after) AS held_granted_after
+                     FROM (SELECT m.is_switched, m.is_held, m.is_idle, m.is_granted,
+                                  m.direct_now OR m.addressed_now AND m.is_verified AS formal_now,
+                                  m.direct_after OR m.addressed_after AND m.is_verified AS formal_after,
+                                  NOT m.is_idle AND (m.direct_now OR m.addressed_now) AS opens_now,
+                                  NOT m.is_idle AND (m.direct_after OR m.addressed_after) AS opens_after
+                             FROM (SELECT i.provider = $2 AS is_switched, i.quarantined_at IS NOT NULL AS is_held,
+                                          i.email_verified OR i.phone_verified AS is_verified,
+                                          i.provider = ANY ($3::text[]) AS direct_now,
+                                          i.provider = ANY ($4::text[]) AS direct_after,
+                                          i.provider = ANY ($5::text[]) AS addressed_now,
+                                          i.provider = ANY ($6::text[]) AS addressed_after,
+                                          i.provider = ANY ($7::text[])
+                                          AND (i.uid, i.provider_uid) IN (SELECT n.uid, n.address FROM idle n)
+                                              AS is_idle,
+                                          (i.uid, i.id) IN (SELECT g.uid, g.id FROM granted g) AS is_granted
+                                     FROM identities i
+                                    WHERE i.application_id = $1 AND i.uid = u.uid AND NOT i.is_guest
+                                   OFFSET 0) AS m) AS e) AS f
+             WHERE f.permanent > 0
         ), verdict AS MATERIALIZED (
             SELECT h.uid, h.identities, h.usable_after,
                    h.granted_now OR h.held_granted_now AND NOT h.formal_now AS granted_now,
@@ -104,7 +99,31 @@ extension SQLStore: ProviderPlanStore {
                    h.opens_after OR h.held_opens_after AND NOT h.formal_after OR coalesce(c.lead_after, false)
                        AS way_after
               FROM held h
-              LEFT JOIN codes c ON c.uid = h.uid
+             CROSS JOIN LATERAL (
+                   SELECT bool_or(way.is_now AND NOT (h.formal_now AND d.is_held)) AS lead_now,
+                          bool_or(way.is_after AND NOT (h.formal_after AND d.is_held)) AS lead_after
+                     FROM (SELECT a.kind, a.address,
+                                  coalesce((
+                                      SELECT bool_and(q.quarantined_at IS NOT NULL) FROM identities q
+                                       WHERE q.application_id = $1 AND q.uid = h.uid
+                                         AND (a.kind = 'email' AND q.email = a.address AND q.email_verified
+                                              OR a.kind = 'phone' AND q.phone = a.address AND q.phone_verified)),
+                                      false) AS is_held
+                             FROM addresses a
+                            WHERE a.application_id = $1 AND a.uid = h.uid
+                              AND NOT (a.kind = 'phone' AND EXISTS (
+                                  SELECT 1 FROM idle n WHERE n.uid = h.uid AND n.address = a.address))) AS d
+                     JOIN (SELECT 'email' AS kind, e AS provider, e = ANY ($9::text[]) AS is_now,
+                                  e = ANY ($10) AS is_after
+                             FROM unnest($9 || $10::text[]) AS e
+                            UNION
+                           SELECT 'phone', p, p = ANY ($11::text[]), p = ANY ($12) FROM unnest($11 || $12::text[]) AS p
+                          ) AS way ON way.kind = d.kind
+                    WHERE h.permanent < $13 AND NOT (h.opens_now AND h.opens_after)
+                      AND NOT EXISTS (
+                          SELECT 1 FROM identities o
+                           WHERE o.application_id = $1 AND o.provider = way.provider
+                             AND o.provider_uid = d.address)) AS c
              WHERE NOT EXISTS (
                  SELECT 1 FROM accounts a
                   WHERE a.application_id = $1 AND a.uid = h.uid
@@ -112,27 +131,44 @@ extension SQLStore: ProviderPlanStore {
         )
         """
 
-    /// `$16` is whether the provider's identities no longer sign in after the change, and `$17` the size of the sample.
+    /// Counts all accounts that have an identity of the provider, and corrects the count by the doubtful accounts.
+    ///
+    /// An account that can't sign in before the change is not counted, and one that codes to its addresses open is. `$16`
+    /// is whether the provider's identities no longer sign in after the change, and `$17` the size of the sample.
     private static let countEffect = Statement(
         .read, switchVerdicts,
         """
         , counted AS NOT MATERIALIZED (
-            SELECT uid, identities, granted_now, granted_after,
-                   way_now AND (identities > 0 OR NOT way_after) AS is_counted,
+            SELECT uid, identities, way_now, granted_now, granted_after,
                    way_now AND NOT way_after AS is_stranded,
                    way_now AND way_after AND $16::bool AND identities > 0 AND NOT usable_after AS is_detour
               FROM verdict
+        ), holders AS MATERIALIZED (
+            SELECT count(*) AS accounts, coalesce(sum(h.identities - coalesce(g.identities, 0)), 0)::bigint AS identities
+              FROM (SELECT i.uid, count(*) AS identities FROM identities i
+                     WHERE i.application_id = $1 AND i.provider = $2
+                     GROUP BY i.uid) AS h
+              LEFT JOIN (SELECT i.uid, count(*) AS identities FROM identities i
+                          WHERE i.application_id = $1 AND i.provider = $2 AND i.is_guest
+                          GROUP BY i.uid) AS g ON g.uid = h.uid
+             WHERE h.identities > coalesce(g.identities, 0)
+               AND NOT EXISTS (
+                   SELECT 1 FROM accounts a
+                    WHERE a.application_id = $1 AND a.uid = h.uid
+                      AND (a.deleted_at IS NOT NULL OR a.disabled_at IS NOT NULL OR a.absorbed_by IS NOT NULL))
         )
-        SELECT coalesce(sum(identities) FILTER (WHERE is_counted), 0)::bigint, count(*) FILTER (WHERE is_counted),
+        SELECT (SELECT identities FROM holders) - coalesce(sum(identities) FILTER (WHERE NOT way_now), 0)::bigint,
+               (SELECT accounts FROM holders) - count(*) FILTER (WHERE NOT way_now AND identities > 0)
+               + count(*) FILTER (WHERE is_stranded AND identities = 0),
                (SELECT count(DISTINCT i.uid)
                   FROM identities i
                   JOIN accounts a ON a.application_id = $1 AND a.uid = i.uid
                  WHERE i.application_id = $1 AND i.provider = $2 AND NOT i.is_guest
                    AND a.deleted_at IS NOT NULL AND a.disabled_at IS NULL AND a.absorbed_by IS NULL),
                count(*) FILTER (WHERE is_stranded), count(*) FILTER (WHERE is_detour),
-               count(*) FILTER (WHERE is_counted AND NOT is_stranded AND NOT is_detour),
-               (SELECT count(*) FROM sessions s JOIN counted c ON c.uid = s.uid
-                 WHERE s.application_id = $1 AND s.ended_at IS NULL AND s.expires_at > now() AND c.is_stranded),
+               coalesce(sum((SELECT count(*) FROM sessions s
+                              WHERE s.application_id = $1 AND s.uid = counted.uid AND s.ended_at IS NULL
+                                AND s.expires_at > now())) FILTER (WHERE is_stranded), 0)::bigint,
                ARRAY(SELECT uid FROM counted WHERE is_stranded ORDER BY uid LIMIT $17),
                coalesce(array_agg(uid ORDER BY uid)
                             FILTER (WHERE granted_now AND NOT granted_after AND uid = ANY ($15)), '{}'),
@@ -156,14 +192,16 @@ extension SQLStore: ProviderPlanStore {
          WHERE s.application_id = $1 AND i.provider = $2
         """)
 
-    /// Gives sorts more memory, and groups in the order of an index or of a sort.
+    /// Lets PostgreSQL join and group by sorting, on one core.
     ///
-    /// With ten million accounts, grouping by hash took 20 s longer. A pooler may have dropped the session's `jit`.
+    /// With ten million accounts, joins and groups by hash take twice as long, because the hashes do not fit into memory,
+    /// and further processes would keep sign-ins waiting. A pooler may have dropped the session's `jit`.
     private static let prepareToCount = Statement(
         .write,
         """
         SELECT set_config('jit', 'off', true), set_config('work_mem', '64MB', true),
-               set_config('enable_hashagg', 'off', true)
+               set_config('enable_hashagg', 'off', true), set_config('enable_hashjoin', 'off', true),
+               set_config('max_parallel_workers_per_gather', '0', true)
         """)
 
     package func effect(
@@ -175,7 +213,7 @@ extension SQLStore: ProviderPlanStore {
         var traffic = try await one(Self.countTraffic, [.application(application), .text(change.provider)])
         return ModeEffect(
             identities: try row.next(), accounts: try row.next(), inGrace: try row.next(), stranded: try row.next(),
-            detour: try row.next(), unaffected: try row.next(), sessionsOpened: try traffic.next(),
+            detour: try row.next(), sessionsOpened: try traffic.next(),
             sessionsOfStranded: try row.next(), recentSignIns: try traffic.next(),
             flowsUnderWay: try traffic.next(), sample: try row.next(),
             admins: .init(stranded: try row.next(), detour: try row.next(), remaining: try row.next()))

@@ -62,7 +62,6 @@ struct ProviderPlanTests {
                 before.contains($0.uid) && ($0.has(provider) || stranded.contains($0.uid))
             }
             #expect(effect.accounts == counted.count)
-            #expect(effect.stranded + effect.detour + effect.unaffected == effect.accounts)
             let inGrace = people.accounts.filter { $0.status == .deleted && $0.has(provider) }
             #expect(effect.inGrace == inGrace.count)
         }
