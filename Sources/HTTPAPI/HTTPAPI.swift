@@ -59,7 +59,7 @@ package struct HTTPAPI: Sendable {
                 gauges: gauges + oauth.gauges + openID.handoffGauges + dialectMetrics.gauges
             ).endpoints + ClientRoutes().endpoints
         let start = inbox.map { _ in
-            StartOperations(guests: openID.guestVisits, signIn: operations.providers.guestSignIn(of: installed))
+            StartOperations(guests: openID.guestSignIns, signIn: operations.providers.guestSignIn(of: installed))
         }
         let dialects = Self.dialects.flatMap { dialect in
             let own = dialect.endpoints(operations)

@@ -15,7 +15,7 @@ package struct OpenIDUseCases: Sendable {
     package let steps: RequestSteps
     package let accountPages: AccountPages
     package let mailedLinks: MailedLinks
-    package let guestVisits: GuestVisits
+    package let guestSignIns: GuestSignIns
     package let native: NativeSignIn
     package let grants: TokenGrants
     package let devices: DeviceGrants
@@ -78,7 +78,7 @@ package struct OpenIDUseCases: Sendable {
             store: store, steps: steps, registration: accounts.registration, passwordReset: accounts.passwordReset,
             identityReview: accounts.identityReview, invitations: accounts.invitations, recovery: accounts.recovery,
             limits: accounts.limits, opaque: opaque)
-        guestVisits = GuestVisits(authorization: authorization, steps: steps, opaque: opaque)
+        guestSignIns = GuestSignIns(authorization: authorization, steps: steps, opaque: opaque)
         devices = DeviceGrants(store: store, counts: handoffs, issuing: issuing)
         native = NativeSignIn(store: store, opaque: opaque)
         grants = TokenGrants(store: store, devices: devices, issuing: issuing, native: native)

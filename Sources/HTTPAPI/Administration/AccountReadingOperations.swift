@@ -68,7 +68,7 @@ struct AccountReadingOperations {
     }
 }
 
-extension AdminCall {
+extension AdminRequest {
     /// A session with the name of its client, none of which is the caller's.
     fileprivate func entry(of session: ListedSession) -> SessionList.Entry {
         let issuer = context.scope.application.openID

@@ -8,7 +8,7 @@ internal import ProviderKit
 ///
 /// Only these operations can be served below the admin API's base path, so no route lacks a scope.
 struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
-    typealias Run = @Sendable (AdminCall, Input) async throws -> Output
+    typealias Run = @Sendable (AdminRequest, Input) async throws -> Output
 
     private let operation: Operation<Input, Output>
 
@@ -24,7 +24,7 @@ struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
         operation = Operation(
             "admin.\(name)", access: .administrator(scope), limits: .administration, errors: errors
         ) { context, input in
-            let call = try AdminCall(context)
+            let call = try AdminRequest(context)
             if needsProof { try call.requireProof() }
             if let limit {
                 let subject = RateSubject(target: call.administrator.limitName)
@@ -59,7 +59,7 @@ extension Endpoint {
 }
 
 /// The caller of an operation of the admin API, and what the request says of it.
-struct AdminCall: Sendable {
+struct AdminRequest: Sendable {
     let administrator: Administrator
     let context: OperationContext
     let services: AdministrationUseCases

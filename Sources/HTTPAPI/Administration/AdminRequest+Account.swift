@@ -3,7 +3,7 @@ internal import Administration
 internal import Foundation
 internal import ProviderKit
 
-extension AdminCall {
+extension AdminRequest {
     /// The account as acts answer it.
     func account(_ uid: UUID) async throws -> MaskedAccountDetail {
         try await services.reading.detail(of: uid, in: application)

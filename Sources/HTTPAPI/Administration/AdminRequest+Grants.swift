@@ -2,7 +2,7 @@ internal import Accounts
 internal import Administration
 internal import Foundation
 
-extension AdminCall {
+extension AdminRequest {
     /// Requires the scope of those who grant rights, if the account is an administrator's.
     ///
     /// - Throws: `AdministrationError.forbidden`.

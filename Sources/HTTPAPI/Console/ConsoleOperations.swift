@@ -18,24 +18,24 @@ struct ConsoleOperations: Sendable {
 
     /// Shows a page, after the person has signed in.
     func show(_ place: ConsolePlace) -> Operation<Void, Response> {
-        operation("show \(place.path)") { visit in
-            var visit = visit
-            visit.attempt = try await waiting(for: place, in: visit)
-            let settings = visit.settings
-            visit.said = console.sessions.value(
-                ofCookie: ConsoleCookie.said.value(in: visit.context.request, settings: settings), purpose: "said",
-                in: visit.session, home: visit.home)
-            var response = try await visit.response(place.build(visit))
-            if visit.said != nil { response.headers.append(ConsoleCookie.said.drop(settings: settings)) }
+        operation("show \(place.path)") { request in
+            var request = request
+            request.attempt = try await waiting(for: place, in: request)
+            let settings = request.settings
+            request.said = console.sessions.value(
+                ofCookie: ConsoleCookie.said.value(in: request.context.request, settings: settings), purpose: "said",
+                in: request.session, home: request.home)
+            var response = try await request.response(place.build(request))
+            if request.said != nil { response.headers.append(ConsoleCookie.said.drop(settings: settings)) }
             return response
         }
     }
 
     /// The form that was kept while the person authenticated again.
-    private func waiting(for place: ConsolePlace, in visit: ConsoleVisit) async throws -> ConsoleAttempt? {
-        guard try visit.context.request.query["resume"] != nil else { return nil }
-        let paths = ([place.path] + place.forms).map(visit.path)
-        let kept = try await console.sessions.takeKept(in: visit.session, home: visit.home) { form in
+    private func waiting(for place: ConsolePlace, in request: ConsoleRequest) async throws -> ConsoleAttempt? {
+        guard try request.query["resume"] != nil else { return nil }
+        let paths = ([place.path] + place.forms).map(request.path)
+        let kept = try await console.sessions.takeKept(in: request.session, home: request.home) { form in
             paths.contains { form["path"].string?.hasSameBytes(as: $0) == true }
         }
         guard let kept, let path = kept["path"].string, let form = kept["form"].string else { return nil }
@@ -47,14 +47,14 @@ struct ConsoleOperations: Sendable {
     ///
     /// A link of another site leads to the page above instead, because downloads are recorded and limited.
     func download(_ path: String) -> Operation<Void, Response> {
-        operation("download \(path)") { visit in
-            let origin = visit.context.request.request.headers[.secFetchSite] ?? "none"
+        operation("download \(path)") { request in
+            let origin = request.context.request.request.headers[.secFetchSite] ?? "none"
             guard ["none", "same-origin"].contains(origin) else {
-                return .seeOther(visit.path(of: ConsolePlaces.page(showing: path).path))
+                return .seeOther(request.path(of: ConsolePlaces.page(showing: path).path))
             }
             let parameters = console.endpoint(.get, path)?.takes.parameters ?? []
-            let query = try visit.context.request.query
-            return try await visit.get(path, asking: parameters.map { ($0.name, query[$0.name]?.inUTC) })
+            let query = try request.query
+            return try await request.get(path, asking: parameters.map { ($0.name, query[$0.name]?.inUTC) })
         }
     }
 
@@ -65,42 +65,43 @@ struct ConsoleOperations: Sendable {
     /// An act leads to the page that shows its effect, a question to its answer. A refused form is shown again with what
     /// was typed; one that needs a fresh proof waits until the person has given it.
     func submit(_ endpoint: Endpoint) -> Operation<Void, Response> {
-        operation("submit \(endpoint.actName)") { visit in
-            let fields = try FormFields(visit.context.request.form, repeating: ConsoleForm.repeated(in: endpoint))
+        operation("submit \(endpoint.actName)") { request in
+            let fields = try FormFields(request.context.request.form, repeating: ConsoleForm.repeated(in: endpoint))
             let place = ConsolePlaces.answers.first { $0.path == endpoint.consolePath }
             do {
                 let bodies =
-                    try ConsolePlaces.readings[endpoint.consolePath]?(visit, endpoint, fields)
+                    try ConsolePlaces.readings[endpoint.consolePath]?(request, endpoint, fields)
                     ?? [ConsoleForm.body(of: endpoint, from: fields)]
                 var json = JSONValue.null
                 for body in bodies {
-                    let answer = try await visit.run(
+                    let answer = try await request.run(
                         endpoint, query: ConsoleForm.query(of: endpoint, from: fields), body: body)
                     if answer.headers[.contentDisposition] != nil { return answer }
-                    json = try await visit.answer(answer)
+                    json = try await request.answer(answer)
                     if json["items"].array?.isEmpty == false { break }
                 }
                 if let place, place.isOfAct || !endpoint.isAct || json["dryRun"].bool == true {
-                    return try await visit.response(place.build(visit, json, fields))
+                    return try await request.response(place.build(request, json, fields))
                 }
-                return try done(endpoint, json, in: visit)
+                return try done(endpoint, json, in: request)
             } catch AccountsError.tokenTooOld {
                 let page = ConsolePlaces.page(ofForm: endpoint.consolePath)
                 return try await entrance.askForProof(
-                    visit.session, returningTo: visit.path(of: page.path), visit.context)
+                    request.session, returningTo: request.path(of: page.path), request.context)
             } catch {
-                guard visit.may(call: endpoint), let problem = APIError(any: error), problem.code != .internal else {
+                guard request.may(call: endpoint), let problem = APIError(any: error), problem.code != .internal else {
                     throw error
                 }
-                var visit = visit
-                visit.attempt = ConsoleAttempt(path: visit.path, fields: fields, problem: problem)
-                return try await visit.response(ConsolePlaces.page(ofForm: endpoint.consolePath).build(visit), problem)
+                var request = request
+                request.attempt = ConsoleAttempt(path: request.path, fields: fields, problem: problem)
+                return try await request.response(
+                    ConsolePlaces.page(ofForm: endpoint.consolePath).build(request), problem)
             }
         }
     }
 
     /// Redirects to the page that shows the effect of an act, with a message about it.
-    private func done(_ endpoint: Endpoint, _ answer: JSONValue, in visit: ConsoleVisit) throws -> Response {
+    private func done(_ endpoint: Endpoint, _ answer: JSONValue, in request: ConsoleRequest) throws -> Response {
         let names = ["secret", "link", "receipt", "ended", "kid", "delivered", "failure", "events"]
         var said: [String: JSONValue] = [:]
         for name in names where !answer[name].isNull {
@@ -110,9 +111,10 @@ struct ConsoleOperations: Sendable {
         // The account may be erased before its page is requested.
         let isErasure = endpoint.actName == "accounts.erase"
         let target = ConsolePlaces.page(showing: isErasure ? "/erasures" : endpoint.consolePath)
-        var response = Response.seeOther(visit.path(of: target.path))
+        var response = Response.seeOther(request.path(of: target.path))
         response.headers.append(
-            try console.saying(endpoint.actName, said, in: visit.session, settings: visit.settings, home: visit.home))
+            try console.saying(
+                endpoint.actName, said, in: request.session, settings: request.settings, home: request.home))
         return response
     }
 
@@ -159,12 +161,12 @@ struct ConsoleOperations: Sendable {
     }
 
     func operation(
-        _ name: String, _ run: @escaping @Sendable (ConsoleVisit) async throws -> Response
+        _ name: String, _ run: @escaping @Sendable (ConsoleRequest) async throws -> Response
     ) -> Operation<Void, Response> {
         Operation("console.\(name)", limits: .administration) { context, _ in
             switch try await entrance.enter(context) {
             case .refused(let response): response
-            case .visit(let visit): try await run(visit)
+            case .request(let request): try await run(request)
             }
         }
     }
@@ -192,10 +194,10 @@ extension ConsolePlaces {
 
     /// The page with the form of one act alone, its effects, and whether it can be undone.
     static func actPage(_ path: String) -> ConsolePlace {
-        ConsolePlace(path) { visit in
-            guard let endpoint = visit.console.act(at: path) else { throw APIError.nothingHere }
-            try await visit.require(endpoint)
-            return try await visit.actPage(of: endpoint)
+        ConsolePlace(path) { request in
+            guard let endpoint = request.console.act(at: path) else { throw APIError.nothingHere }
+            try await request.require(endpoint)
+            return try await request.actPage(of: endpoint)
         }
     }
 }

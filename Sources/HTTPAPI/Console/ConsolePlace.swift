@@ -4,7 +4,7 @@ internal import ProviderKit
 
 /// A page of the console below `/console/{app}`.
 struct ConsolePlace: Sendable {
-    typealias Build = @Sendable (ConsoleVisit) async throws -> ConsolePage
+    typealias Build = @Sendable (ConsoleRequest) async throws -> ConsolePage
 
     let path: String
     /// The paths of acts whose forms stand on this page, so that a refused one is shown here again.
@@ -20,7 +20,7 @@ struct ConsolePlace: Sendable {
 
 /// What the console shows of the answer to a question, such as a search.
 struct ConsoleAnswer: Sendable {
-    typealias Build = @Sendable (ConsoleVisit, _ answer: JSONValue, _ fields: FormFields) async throws -> ConsolePage
+    typealias Build = @Sendable (ConsoleRequest, _ answer: JSONValue, _ fields: FormFields) async throws -> ConsolePage
 
     /// The path of the question.
     let path: String
@@ -36,7 +36,7 @@ struct ConsoleAnswer: Sendable {
 /// How the fields of a form become the bodies of calls, for a form whose fields are not those of the operation.
 ///
 /// The calls are made one after the other until one answers with a list that is not empty.
-typealias ConsoleReading = @Sendable (ConsoleVisit, Endpoint, FormFields) throws -> [JSONValue]
+typealias ConsoleReading = @Sendable (ConsoleRequest, Endpoint, FormFields) throws -> [JSONValue]
 
 /// The pages of the console, by subject.
 enum ConsolePlaces {

@@ -6,7 +6,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import ProviderKit
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     /// The response with a page, and with the status of what was refused.
     func response(_ page: ConsolePage, _ problem: APIError? = nil) async throws -> Response {
         var response = Response.console(page, in: frame, status: .init(code: problem?.status ?? 200))

@@ -9,7 +9,7 @@ internal import OpenID
 internal import ProviderKit
 
 /// A request of a person who is signed in to the console.
-struct ConsoleVisit: Sendable {
+struct ConsoleRequest: Sendable {
     let console: ConsoleServices
     let settings: ConsoleSettings
     let home: Accounts.Application
@@ -29,6 +29,7 @@ struct ConsoleVisit: Sendable {
     var base: String { "/console/\(application.name)" }
     /// The path of the request, without its query.
     var path: String { context.request.request.uri.path }
+    var query: FormFields { get throws { try context.request.query } }
 
     /// A parameter of the path.
     subscript(name: String) -> String { context.request[name] }
@@ -101,7 +102,7 @@ struct ConsoleServices: Sendable {
 
 // MARK: - Calling the admin API
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     /// The answer to a GET of the admin API, with the parameters of this request; `null` if the person lacks its scope.
     func read(_ path: String, asking query: [(String, String?)] = []) async throws -> JSONValue {
         guard let endpoint = console.endpoint(.get, path) else { throw APIError.nothingHere }

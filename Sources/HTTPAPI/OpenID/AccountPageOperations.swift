@@ -21,9 +21,9 @@ struct AccountPageOperations: Sendable {
             let issuer = try context.issuer
             let browser = issuer.browser(of: context.request)
             let arrival = try await native.arrive(browser, from: context.client, at: issuer)
-            var visit = try visit(section, in: arrival?.browser ?? browser, context)
-            visit.arrived = arrival?.session
-            return (try await pages.show(visit), section, issuer, arrival)
+            var pageContext = try pageContext(section, in: arrival?.browser ?? browser, context)
+            pageContext.arrived = arrival?.session
+            return (try await pages.show(pageContext), section, issuer, arrival)
         }
     }
 
@@ -35,9 +35,9 @@ struct AccountPageOperations: Sendable {
                 input().map { $0.section == .password && $0.form["action"]?.hasSameBytes(as: "save") == true } ?? false
             }
         ) { context, input in
-            let visit = try visit(input.section, in: context.issuer.browser(of: context.request), context)
-            guard context.request.isFromPage(of: visit.issuer) else {
-                return (.forged, input.section, visit.issuer, nil)
+            let pageContext = try pageContext(input.section, in: context.issuer.browser(of: context.request), context)
+            guard context.request.isFromPage(of: pageContext.issuer) else {
+                return (.forged, input.section, pageContext.issuer, nil)
             }
             let action = AccountAction(input.form, in: input.section) { account in
                 StepPage.confirms(
@@ -45,21 +45,21 @@ struct AccountPageOperations: Sendable {
                     in: PageLanguage(
                         of: context.request.request, account: account.locale, at: context.scope.application))
             }
-            let answer = try await pages.submit(action, formToken: input.form["csrf"] ?? "", visit)
+            let answer = try await pages.submit(action, formToken: input.form["csrf"] ?? "", pageContext)
             if case .page(let page) = answer, let problem = page.problem {
-                let principal = page.account.principal(in: visit.issuer.application)
+                let principal = page.account.principal(in: pageContext.issuer.application)
                 await refusals.record(problem, by: principal, context)
             }
-            return (answer, input.section, visit.issuer, nil)
+            return (answer, input.section, pageContext.issuer, nil)
         }
     }
 
-    private func visit(
+    private func pageContext(
         _ section: AccountSection, in browser: Authorization.Browser, _ context: OperationContext
-    ) throws -> AccountPages.Visit {
+    ) throws -> AccountPages.Context {
         let issuer = try context.issuer
         guard issuer.sections.contains(section) else { throw APIError.nothingHere }
-        return AccountPages.Visit(
+        return AccountPages.Context(
             section: section, browser: browser,
             lastUsed: issuer.lastUsedAccount(of: context.request), client: context.client, issuer: issuer,
             origin: context.request.origin)

@@ -29,9 +29,11 @@ struct MailedLinkOperations: Sendable {
     func show(_ purpose: MailedLinks.Purpose) -> Operation<String?, Output> {
         Operation("\(purpose.rawValue).show", limits: .local) { context, token in
             if let token { return .moved(token: links.token(token)) }
-            guard let visit = visit(purpose, context) else { return unusable(purpose, AccountsError.invalidToken) }
+            guard let pageContext = pageContext(purpose, context) else {
+                return unusable(purpose, AccountsError.invalidToken)
+            }
             do {
-                return try await page(purpose, visit)
+                return try await page(purpose, pageContext)
             } catch AccountsError.invalidToken {
                 return unusable(purpose, AccountsError.invalidToken)
             }
@@ -44,37 +46,42 @@ struct MailedLinkOperations: Sendable {
             "\(purpose.rawValue).submit", limits: .local, hashesPassword: { _, _ in purpose != .review }
         ) { context, form in
             guard context.request.isFromOwnPage(of: context.scope) else { return .forged }
-            guard let visit = visit(purpose, context) else { return unusable(purpose, AccountsError.invalidToken) }
-            guard links.isValid(form["csrf"] ?? "", of: visit.token, at: purpose) else { return .forged }
+            guard let pageContext = pageContext(purpose, context) else {
+                return unusable(purpose, AccountsError.invalidToken)
+            }
+            guard links.isValid(form["csrf"] ?? "", of: pageContext.token, at: purpose) else { return .forged }
             guard form["action"] == purpose.action else { return .reload }
             do {
-                return try await use(purpose, form, visit)
+                return try await use(purpose, form, pageContext)
             } catch {
                 guard let problem = APIError(any: error), problem.code != .internal else { throw error }
                 await refusals.record(error, by: nil, context)
                 guard problem.code.leavesLink else { return unusable(purpose, error) }
-                return try await page(purpose, visit, repeating: form, problem: problem)
+                return try await page(purpose, pageContext, repeating: form, problem: problem)
             }
         }
     }
 
     private func use(
-        _ purpose: MailedLinks.Purpose, _ form: FormFields, _ visit: MailedLinks.Visit
+        _ purpose: MailedLinks.Purpose, _ form: FormFields, _ pageContext: MailedLinks.Context
     ) async throws -> Output {
         let (outcome, done): (MailedLinks.Outcome, StepPage.Done) =
             switch purpose {
-            case .verifyEmail: (try await links.verify(password: form["password"], visit), .verified)
-            case .resetPassword: (try await links.reset(to: form["password"], visit), .passwordSet)
+            case .verifyEmail: (try await links.verify(password: form["password"], pageContext), .verified)
+            case .resetPassword: (try await links.reset(to: form["password"], pageContext), .passwordSet)
             case .review:
-                (try await links.review(keeping: form.all("keep"), removing: form.all("remove"), visit), .reviewed)
+                (
+                    try await links.review(keeping: form.all("keep"), removing: form.all("remove"), pageContext),
+                    .reviewed
+                )
             case .invitation:
                 (
-                    try await links.accept(displayName: form["displayName"], password: form["password"], visit),
+                    try await links.accept(displayName: form["displayName"], password: form["password"], pageContext),
                     .invited
                 )
-            case .recover: (try await links.recover(to: form["password"], visit), .passwordSet)
+            case .recover: (try await links.recover(to: form["password"], pageContext), .passwordSet)
             }
-        switch (outcome, visit.openID?.issuer) {
+        switch (outcome, pageContext.openID?.issuer) {
         case (.proven(let answer, let request), let issuer?): return .proven(answer, request: request, issuer)
         case (.asks(let request, let flow), let issuer?): return .asks(request: request, flow: flow, issuer)
         case (.done(let request?), let issuer?):
@@ -84,7 +91,7 @@ struct MailedLinkOperations: Sendable {
     }
 
     private func page(
-        _ purpose: MailedLinks.Purpose, _ visit: MailedLinks.Visit, repeating form: FormFields? = nil,
+        _ purpose: MailedLinks.Purpose, _ pageContext: MailedLinks.Context, repeating form: FormFields? = nil,
         problem: APIError? = nil
     ) async throws -> Output {
         let step: StepPage.Step =
@@ -93,17 +100,17 @@ struct MailedLinkOperations: Sendable {
             case .resetPassword: .resetPassword
             case .review:
                 .review(
-                    try await links.identities(visit).map { identity in
+                    try await links.identities(pageContext).map { identity in
                         let id = identity.id.text
                         return StepPage.ReviewedIdentity(
-                            id: id, name: identity.name(in: visit.application), linkedAt: identity.linkedAt,
+                            id: id, name: identity.name(in: pageContext.application), linkedAt: identity.linkedAt,
                             isQuarantined: identity.isQuarantined, isKept: form?.all("keep").contains(id) == true,
                             isRemoved: form?.all("remove").contains(id) == true)
                     })
             case .invitation: .invitation(name: form?["displayName"])
             case .recover: .recover
             }
-        return .page(step, formToken: links.formToken(of: visit.token, at: purpose), problem: problem)
+        return .page(step, formToken: links.formToken(of: pageContext.token, at: purpose), problem: problem)
     }
 
     private func unusable(_ purpose: MailedLinks.Purpose, _ error: any Error) -> Output {
@@ -119,13 +126,13 @@ struct MailedLinkOperations: Sendable {
     }
 
     /// `nil` if the browser has no token for the page.
-    private func visit(_ purpose: MailedLinks.Purpose, _ context: OperationContext) -> MailedLinks.Visit? {
+    private func pageContext(_ purpose: MailedLinks.Purpose, _ context: OperationContext) -> MailedLinks.Context? {
         let cookie = MailedLinkCookie(of: purpose, in: context.scope)
         guard let token = context.request.cookie(cookie.name).flatMap(links.token) else { return nil }
         let openID = context.scope.application.openID.map {
-            MailedLinks.Visit.OpenID(issuer: $0, browser: $0.browser(of: context.request))
+            MailedLinks.Context.OpenID(issuer: $0, browser: $0.browser(of: context.request))
         }
-        return MailedLinks.Visit(
+        return MailedLinks.Context(
             token: token, client: context.client, application: context.application, openID: openID)
     }
 }

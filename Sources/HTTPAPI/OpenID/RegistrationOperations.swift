@@ -4,7 +4,7 @@ internal import ProviderKit
 
 /// Registers, shows and deletes clients that are not configured.
 struct RegistrationOperations: Sendable {
-    typealias Call = Operation<RegistrationCall, [String: JSONValue]?>
+    typealias Call = Operation<ClientRegistrationRequest, [String: JSONValue]?>
 
     let registration: ClientRegistration
 

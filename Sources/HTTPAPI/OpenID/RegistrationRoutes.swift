@@ -14,24 +14,24 @@ struct RegistrationRoutes {
             operations.register.at(
                 .post, .registration, of: place, "Registers a client, or an installation of an app",
                 takes: .registration(.json) { request in
-                    RegistrationCall(request, members: try request.decode(ClientMetadataBody.self).members)
+                    ClientRegistrationRequest(request, members: try request.decode(ClientMetadataBody.self).members)
                 }, returns: .registration(status: .created)),
             operations.read.at(
                 .get, .registration, of: place, below: "/{client}", "What is registered of a client",
-                takes: .registration { RegistrationCall($0) }, returns: .registration()),
+                takes: .registration { ClientRegistrationRequest($0) }, returns: .registration()),
             operations.delete.at(
                 .delete, .registration, of: place, below: "/{client}", "Deletes a registered client",
-                takes: .registration { RegistrationCall($0) }, returns: .registration(status: .noContent)),
+                takes: .registration { ClientRegistrationRequest($0) }, returns: .registration(status: .noContent)),
             operations.update.at(
                 .put, .registration, of: place, below: "/{client}",
                 "Always refused: a registered client cannot be changed",
-                takes: .registration { RegistrationCall($0) }, returns: .registration(status: .noContent)),
+                takes: .registration { ClientRegistrationRequest($0) }, returns: .registration(status: .noContent)),
         ]
     }
 }
 
 /// A call of a registration endpoint.
-struct RegistrationCall: Sendable {
+struct ClientRegistrationRequest: Sendable {
     /// The client's id; empty where one is registered.
     let client: String
     /// The initial or the registration access token, if one was sent.
@@ -45,9 +45,10 @@ struct RegistrationCall: Sendable {
     }
 }
 
-extension RequestShape<RegistrationCall> {
+extension RequestShape<ClientRegistrationRequest> {
     fileprivate static func registration(
-        _ form: RequestBody.Form? = nil, _ read: @escaping @Sendable (IncomingRequest) throws -> RegistrationCall
+        _ form: RequestBody.Form? = nil,
+        _ read: @escaping @Sendable (IncomingRequest) throws -> ClientRegistrationRequest
     ) -> Self {
         var taken = TakenRequest(body: form.map { _ in ClientMetadataBody.self }, form: form)
         (taken.isOfOpenID, taken.origins) = (true, .none)

@@ -39,22 +39,22 @@ struct StepOperations: Sendable {
 
     var show: Operation<String, Output> {
         Operation("step.show", limits: .local) { context, request in
-            let visit = try visit(request, context)
-            return (try await steps.show(visit), request, visit.issuer)
+            let pageContext = try pageContext(request, context)
+            return (try await steps.show(pageContext), request, pageContext.issuer)
         }
     }
 
     var leave: Operation<(request: String, provider: String), Output> {
         Operation("step.leave", limits: .client(.redirect)) { context, input in
-            let visit = try visit(input.request, context)
-            return (try await steps.leave(for: input.provider, visit), input.request, visit.issuer)
+            let pageContext = try pageContext(input.request, context)
+            return (try await steps.leave(for: input.provider, pageContext), input.request, pageContext.issuer)
         }
     }
 
     var cancel: Operation<String, Output> {
         Operation("step.cancel", limits: .local) { context, request in
-            let visit = try visit(request, context)
-            return (try await steps.cancel(visit), request, visit.issuer)
+            let pageContext = try pageContext(request, context)
+            return (try await steps.cancel(pageContext), request, pageContext.issuer)
         }
     }
 
@@ -78,18 +78,19 @@ struct StepOperations: Sendable {
             "step.submit", limits: .local,
             hashesPassword: { input, _ in ["password", "save"].contains(input()?.form["action"]) }
         ) { context, input in
-            let visit = try visit(input.request, context)
-            guard context.request.isFromPage(of: visit.issuer) else {
-                return (.fault(.forged), input.request, visit.issuer)
+            let pageContext = try pageContext(input.request, context)
+            guard context.request.isFromPage(of: pageContext.issuer) else {
+                return (.fault(.forged), input.request, pageContext.issuer)
             }
-            let answer = try await steps.submit(StepAction(input.form), formToken: input.form["csrf"] ?? "", visit)
-            return (answer, input.request, visit.issuer)
+            let answer = try await steps.submit(
+                StepAction(input.form), formToken: input.form["csrf"] ?? "", pageContext)
+            return (answer, input.request, pageContext.issuer)
         }
     }
 
-    private func visit(_ request: String, _ context: OperationContext) throws -> RequestSteps.Visit {
+    private func pageContext(_ request: String, _ context: OperationContext) throws -> RequestSteps.Context {
         let issuer = try context.issuer
-        return RequestSteps.Visit(
+        return RequestSteps.Context(
             request: request, linked: try? context.request.query["step"], browser: issuer.browser(of: context.request),
             client: context.client, issuer: issuer, origin: context.request.origin
         ) { problem, provider, account in

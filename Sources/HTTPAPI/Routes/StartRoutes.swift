@@ -43,7 +43,7 @@ struct StartOperations: Sendable {
     typealias Start = (issuer: Issuer, flow: String, formToken: String?)
     typealias GuestSignIn = @Sendable (Client, OperationContext) async throws -> SignedIn
 
-    let guests: GuestVisits
+    let guests: GuestSignIns
     /// `nil` if no provider of guests is installed.
     let signIn: GuestSignIn?
 

@@ -17,17 +17,17 @@ struct AccountForm: Sendable {
     let account: BrowserAccount
     /// The other accounts of the browser that are signed in.
     let others: [BrowserAccount]
-    let visit: AccountPages.Visit
+    let context: AccountPages.Context
     let useCases: UseCases
     let clientGrants: ClientGrants
     let store: any BrowserAccountStore
 
-    private var issuer: Issuer { visit.issuer }
+    private var issuer: Issuer { context.issuer }
     private var principal: Principal { account.principal(in: issuer.application) }
 
     /// - Throws: `AccountsError.tokenTooOld` if the person must prove the account again first.
     func carryOut(_ action: AccountAction) async throws -> Outcome {
-        switch (visit.section, action) {
+        switch (context.section, action) {
         case (.overview, .other): return .otherAccount
         case (.name, .rename(let name)):
             try await spend("PATCH", "/auth/me")
@@ -41,10 +41,11 @@ struct AccountForm: Sendable {
             if current == nil { try await spend("PUT", "/auth/change-password") } else { try await spend(.login) }
             try await requireRecent()
             try await useCases.passwordChange.change(
-                to: try required(password, "password"), current: current, by: principal, from: visit.client)
+                to: try required(password, "password"), current: current, by: principal, from: context.client)
         case (.identities, .add(let name)):
             let provider = try issuer.application.providers.named(try required(name, "provider"))
-            guard issuer.application.providers.linkable(in: visit.origin).contains(where: { $0.name == provider.name })
+            guard
+                issuer.application.providers.linkable(in: context.origin).contains(where: { $0.name == provider.name })
             else {
                 throw AccountsError.unsupportedProvider(provider.name)
             }
@@ -58,7 +59,7 @@ struct AccountForm: Sendable {
             _ = try await useCases.addressChange.complete(
                 of: sent.identity,
                 with: PresentedOneTimeCode(challengeID: sent.challenge, code: try required(code, "code")),
-                by: principal, from: visit.client)
+                by: principal, from: context.client)
         case (.sessions, .endSession(let id)):
             try await spend("DELETE", "/auth/sessions/{id}")
             guard let id else { throw AccountsError.sessionNotFound }
@@ -111,7 +112,7 @@ struct AccountForm: Sendable {
         guard let id else { throw AccountsError.identityNotFound }
         let address = try required(typed, "address")
         let code = try await useCases.addressChange.begin(
-            of: id, typed: { _ in address }, from: visit.client, by: principal)
+            of: id, typed: { _ in address }, from: context.client, by: principal)
         return SentAddressCode(identity: id, challenge: code.id.text, address: address)
     }
 
@@ -119,7 +120,7 @@ struct AccountForm: Sendable {
     /// - Returns: The cookie, which the browser keeps as long as one of its sessions.
     private func keep(_ isRemembered: Bool) async throws -> SessionCookie? {
         let settings = issuer.settings.browserSessions
-        guard settings.remember == .ask, let cookie = visit.browser.sessions else { return nil }
+        guard settings.remember == .ask, let cookie = context.browser.sessions else { return nil }
         try await spend("POST", "/account/sessions")
         try await store.keep(
             account.session.id, for: settings.lifetime, idle: isRemembered ? nil : settings.idle,
@@ -143,12 +144,12 @@ struct AccountForm: Sendable {
     }
 
     private func spend(_ limit: RateLimit) async throws {
-        try await useCases.limits.spend(limit, of: RateSubject(visit.client), in: issuer.application)
+        try await useCases.limits.spend(limit, of: RateSubject(context.client), in: issuer.application)
     }
 
     /// Counts toward the limit `general` of a call of the REST interface, or of one that only pages have.
     private func spend(_ method: String, _ path: String) async throws {
-        let subject = RateSubject(visit.client, route: "\(method) /api/v1\(path)")
+        let subject = RateSubject(context.client, route: "\(method) /api/v1\(path)")
         try await useCases.limits.spend(.general, of: subject, in: issuer.application)
     }
 }

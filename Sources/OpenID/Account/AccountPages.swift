@@ -10,7 +10,7 @@ package import ProviderKit
 /// interface, with its rate limits.
 package struct AccountPages: Sendable {
     /// What a browser brings to a page.
-    package struct Visit: Sendable {
+    package struct Context: Sendable {
         package let section: AccountSection
         package let browser: Authorization.Browser
         /// The id of the session that the browser used last at these pages.
@@ -38,22 +38,22 @@ package struct AccountPages: Sendable {
     let opaque: any OpaqueTokens
 
     /// Shows a section.
-    package func show(_ visit: Visit) async throws -> AccountResponse {
-        let accounts = try await accounts(of: visit)
+    package func show(_ context: Context) async throws -> AccountResponse {
+        let accounts = try await accounts(of: context)
         // Somebody else's secret may have been planted in this browser, so the person chooses.
-        let isForeign = visit.arrived != nil && accounts.live.count > 1
-        guard !isForeign, let account = accounts.chosen else { return try await signIn(to: accounts.live, visit) }
+        let isForeign = context.arrived != nil && accounts.live.count > 1
+        guard !isForeign, let account = accounts.chosen else { return try await signIn(to: accounts.live, context) }
         do {
-            return .page(try await page(of: account, visit, sent: try await sentCode(to: account, at: visit)))
+            return .page(try await page(of: account, context, sent: try await sentCode(to: account, at: context)))
         } catch AccountsError.invalidToken {
-            return try await signIn(to: [], visit)
+            return try await signIn(to: [], context)
         }
     }
 
     /// The code that the section asks for, which may have been sent from another tab.
-    private func sentCode(to account: BrowserAccount, at visit: Visit) async throws -> SentAddressCode? {
-        guard visit.section == .identities else { return nil }
-        let pending = try await useCases.addressChange.pending(of: account.principal(in: visit.issuer.application))
+    private func sentCode(to account: BrowserAccount, at context: Context) async throws -> SentAddressCode? {
+        guard context.section == .identities else { return nil }
+        let pending = try await useCases.addressChange.pending(of: account.principal(in: context.issuer.application))
         return pending.map {
             SentAddressCode(identity: $0.identity, challenge: $0.challenge.text, address: $0.address.value)
         }
@@ -62,33 +62,34 @@ package struct AccountPages: Sendable {
     /// Carries out a form's action, unless the form was made for another account than the present one.
     ///
     /// A refusal that the person can do something about is shown with the section.
-    package func submit(_ action: AccountAction?, formToken: String, _ visit: Visit) async throws -> AccountResponse {
-        guard let token = self.formToken(of: visit), token.isValid(formToken) else { return .forged }
-        let accounts = try await accounts(of: visit)
-        guard let account = accounts.chosen else { return try await signIn(to: accounts.live, visit) }
+    package func submit(_ action: AccountAction?, formToken: String, _ context: Context) async throws -> AccountResponse
+    {
+        guard let token = self.formToken(of: context), token.isValid(formToken) else { return .forged }
+        let accounts = try await accounts(of: context)
+        guard let account = accounts.chosen else { return try await signIn(to: accounts.live, context) }
         var sent: SentAddressCode?
         if case .verify(let code?, _)? = action { sent = code }
-        guard let action, token.isCurrent(formToken, showing: content(of: account, visit, sent: sent)) else {
+        guard let action, token.isCurrent(formToken, showing: content(of: account, context, sent: sent)) else {
             return .reload(isDone: false, nil)
         }
         let form = AccountForm(
-            account: account, others: accounts.live.filter { $0.session.id != account.session.id }, visit: visit,
+            account: account, others: accounts.live.filter { $0.session.id != account.session.id }, context: context,
             useCases: useCases, clientGrants: clientGrants, store: store)
         do {
             switch try await form.carryOut(action) {
             case .done(let cookie): return .reload(isDone: true, cookie)
-            case .sent(let code): return .page(try await page(of: account, visit, sent: code))
+            case .sent(let code): return .page(try await page(of: account, context, sent: code))
             case .answer(let answer): return answer
-            case .otherAccount: return try await begin([.selectAccount], visit)
-            case .begins(let request): return try await begin(request, for: account, visit)
+            case .otherAccount: return try await begin([.selectAccount], context)
+            case .begins(let request): return try await begin(request, for: account, context)
             }
         } catch AccountsError.tokenTooOld {
-            return try await begin([.login], for: account, visit)
+            return try await begin([.login], for: account, context)
         } catch AccountsError.invalidToken {
             // The session has ended since the page was read.
             return .reload(isDone: false, nil)
         } catch let problem where problem.isForPerson {
-            var page = try await page(of: account, visit, sent: sent)
+            var page = try await page(of: account, context, sent: sent)
             (page.problem, page.typed) = (problem, action.typed)
             return .page(page)
         }
@@ -97,70 +98,71 @@ package struct AccountPages: Sendable {
     // MARK: - The account
 
     /// The browser's accounts that are signed in, and the one that the pages are about.
-    private func accounts(of visit: Visit) async throws -> (chosen: BrowserAccount?, live: [BrowserAccount]) {
-        guard let cookie = visit.browser.sessions.flatMap(opaque.parse) else { return (nil, []) }
-        let lastUsed = visit.lastUsed.flatMap(UUID.init)
+    private func accounts(of context: Context) async throws -> (chosen: BrowserAccount?, live: [BrowserAccount]) {
+        guard let cookie = context.browser.sessions.flatMap(opaque.parse) else { return (nil, []) }
+        let lastUsed = context.lastUsed.flatMap(UUID.init)
         let live = try await store.accounts(
-            of: cookie.hash, using: lastUsed, application: visit.issuer.application.id
+            of: cookie.hash, using: lastUsed, application: context.issuer.application.id
         ).filter(\.isLive)
         return (live.first { $0.session.id == lastUsed } ?? (live.count == 1 ? live.first : nil), live)
     }
 
-    private func signIn(to live: [BrowserAccount], _ visit: Visit) async throws -> AccountResponse {
-        try await begin(live.isEmpty ? [] : [.selectAccount], visit)
+    private func signIn(to live: [BrowserAccount], _ context: Context) async throws -> AccountResponse {
+        try await begin(live.isEmpty ? [] : [.selectAccount], context)
     }
 
     /// Begins an authorization request that ends at the section.
     private func begin(
-        _ prompts: Set<ClientRequest.Prompt>, for account: BrowserAccount? = nil, _ visit: Visit
+        _ prompts: Set<ClientRequest.Prompt>, for account: BrowserAccount? = nil, _ context: Context
     ) async throws -> AccountResponse {
         var request = ClientRequest(
             clientID: OwnClient.accountPages.rawValue,
-            returnAddress: ReturnAddress(redirectURI: visit.issuer.application.issuer + visit.section.path),
+            returnAddress: ReturnAddress(redirectURI: context.issuer.application.issuer + context.section.path),
             scopes: ["openid"])
         (request.prompts, request.subject) = (prompts, account?.session.uid.text)
-        return try await begin(request, for: account, visit)
+        return try await begin(request, for: account, context)
     }
 
     private func begin(
-        _ request: ClientRequest, for account: BrowserAccount?, _ visit: Visit
+        _ request: ClientRequest, for account: BrowserAccount?, _ context: Context
     ) async throws -> AccountResponse {
-        try await useCases.limits.spend(.authorize, of: RateSubject(visit.client), in: visit.issuer.application)
+        try await useCases.limits.spend(.authorize, of: RateSubject(context.client), in: context.issuer.application)
         let (id, flow) = try await store.open(
-            request, for: account?.session.id, in: visit.browser, at: visit.issuer, by: opaque)
+            request, for: account?.session.id, in: context.browser, at: context.issuer, by: opaque)
         return .request(id, flow: flow)
     }
 
     // MARK: - Pages
 
-    private func formToken(of visit: Visit) -> FormToken? {
-        visit.browser.flow.flatMap(opaque.parse).map {
-            FormToken(opaque: opaque, flow: $0, path: visit.section.path)
+    private func formToken(of context: Context) -> FormToken? {
+        context.browser.flow.flatMap(opaque.parse).map {
+            FormToken(opaque: opaque, flow: $0, path: context.section.path)
         }
     }
 
     /// What a page shows, by which its forms are recognised.
-    private func content(of account: BrowserAccount, _ visit: Visit, sent: SentAddressCode? = nil) -> String {
+    private func content(of account: BrowserAccount, _ context: Context, sent: SentAddressCode? = nil) -> String {
         let form = sent.map { " \($0.identity.text) \($0.challenge) \($0.address)" } ?? ""
-        return "\(visit.section.rawValue) \(account.session.id.text)\(form)"
+        return "\(context.section.rawValue) \(account.session.id.text)\(form)"
     }
 
     private func page(
-        of account: BrowserAccount, _ visit: Visit, sent: SentAddressCode? = nil
+        of account: BrowserAccount, _ context: Context, sent: SentAddressCode? = nil
     ) async throws -> ShownAccount {
-        let flow = visit.browser.flow.flatMap(opaque.parse) ?? opaque.make()
-        let token = FormToken(opaque: opaque, flow: flow, path: visit.section.path)
+        let flow = context.browser.flow.flatMap(opaque.parse) ?? opaque.make()
+        let token = FormToken(opaque: opaque, flow: flow, path: context.section.path)
         return ShownAccount(
-            section: visit.section, account: account, content: try await content(of: account, at: visit, sent: sent),
-            formToken: token.text(showing: content(of: account, visit)),
-            codeToken: sent.map { token.text(showing: content(of: account, visit, sent: $0)) }, flow: flow.text)
+            section: context.section, account: account,
+            content: try await content(of: account, at: context, sent: sent),
+            formToken: token.text(showing: content(of: account, context)),
+            codeToken: sent.map { token.text(showing: content(of: account, context, sent: $0)) }, flow: flow.text)
     }
 
     private func content(
-        of account: BrowserAccount, at visit: Visit, sent: SentAddressCode?
+        of account: BrowserAccount, at context: Context, sent: SentAddressCode?
     ) async throws -> AccountContent {
-        let principal = account.principal(in: visit.issuer.application)
-        switch visit.section {
+        let principal = account.principal(in: context.issuer.application)
+        switch context.section {
         case .overview: return .overview
         case .name: return .name
         case .language: return .language
@@ -171,7 +173,7 @@ package struct AccountPages: Sendable {
             return .password(isPossible: identities.contains { $0.identity.provider == provider })
         case .identities: return .identities(try await useCases.identities.list(of: principal), sent: sent)
         case .sessions: return .sessions(try await useCases.sessions.list(of: principal))
-        case .apps: return .apps(try await clientGrants.list(of: principal.uid, at: visit.issuer))
+        case .apps: return .apps(try await clientGrants.list(of: principal.uid, at: context.issuer))
         case .merges: return .merges(try await useCases.merging.list(of: principal))
         }
     }

@@ -55,9 +55,9 @@ package protocol AuthorizationStore: BrowserAccountStore {
 
     /// Reads a request of the browser with this flow cookie, even if it is over, and the accounts of the browser.
     /// - Returns: `nil` if the request is unknown or of another browser.
-    func visit(
+    func browserRequest(
         _ request: [UInt8], browser: [UInt8], sessions: [UInt8]?, application: Application.ID
-    ) async throws -> RequestVisit?
+    ) async throws -> BrowserRequest?
 
     /// Reads an open request, whichever browser has it.
     func openRequest(_ hash: [UInt8], application: Application.ID) async throws -> StoredRequest?

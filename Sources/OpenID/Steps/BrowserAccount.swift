@@ -47,7 +47,7 @@ package struct BrowserAccount: Sendable {
 }
 
 /// An open or ended request, and the accounts of the browser that has it.
-package struct RequestVisit: Sendable {
+package struct BrowserRequest: Sendable {
     package let stored: StoredRequest
     /// Whether the request has neither ended nor expired.
     package let isOpen: Bool

@@ -18,11 +18,12 @@ struct DeviceSteps: StepActions {
     let limits: any RateLimiting
     let opaque: any OpaqueTokens
 
-    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
+    func perform(_ form: StepForm, on state: RequestState, _ context: RequestSteps.Context) async throws -> StepOutcome?
+    {
         switch (form.step, form.action) {
-        case (.device, .proceed(let typed)): try await find(typed, state, visit)
-        case (.deviceConfirm, .allow): try await answer(state, visit, isAllowed: true)
-        case (.deviceConfirm, .deny): try await answer(state, visit, isAllowed: false)
+        case (.device, .proceed(let typed)): try await find(typed, state, context)
+        case (.deviceConfirm, .allow): try await answer(state, context, isAllowed: true)
+        case (.deviceConfirm, .deny): try await answer(state, context, isAllowed: false)
         default: nil
         }
     }
@@ -31,18 +32,18 @@ struct DeviceSteps: StepActions {
 
     /// - Throws: `AccountsError.invalidCredentials` for every code that no device waits with.
     private func find(
-        _ typed: String?, _ state: RequestState, _ visit: RequestSteps.Visit
+        _ typed: String?, _ state: RequestState, _ context: RequestSteps.Context
     ) async throws -> StepOutcome {
         guard let typed, !typed.isEmpty else { throw AccountsError.missingParameter("user_code") }
-        let application = visit.issuer.application
-        try await limits.spend(.userCode, of: RateSubject(visit.client), in: application)
+        let application = context.issuer.application
+        try await limits.spend(.userCode, of: RateSubject(context.client), in: application)
         var state = state
-        state.progress.device = try await device(showing: typed, at: visit.issuer)
+        state.progress.device = try await device(showing: typed, at: context.issuer)
         if state.deviceClient != nil { return .progressed(state) }
         state.progress.device = nil
         let wrong = (state.progress.wrongUserCodes ?? 0) + 1
         state.progress.wrongUserCodes = wrong
-        var stored = state.visit.stored
+        var stored = state.loaded.stored
         stored.progress = state.progress
         guard wrong < Self.mostWrongCodes else {
             _ = try await store.end(stored, application: application.id)
@@ -62,9 +63,9 @@ struct DeviceSteps: StepActions {
     // MARK: - The answer
 
     /// Refuses the device and ends the request; `nil` if the device does not wait any more.
-    func refuse(_ state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
+    func refuse(_ state: RequestState, _ context: RequestSteps.Context) async throws -> StepOutcome? {
         do {
-            return try await answer(state, visit, isAllowed: false)
+            return try await answer(state, context, isAllowed: false)
         } catch AccountsError.invalidCredentials {
             return nil
         }
@@ -73,19 +74,19 @@ struct DeviceSteps: StepActions {
     /// Answers the device and ends the request; both, or neither.
     /// - Throws: `AccountsError.invalidCredentials` if the device does not wait any more.
     private func answer(
-        _ state: RequestState, _ visit: RequestSteps.Visit, isAllowed: Bool
+        _ state: RequestState, _ context: RequestSteps.Context, isAllowed: Bool
     ) async throws -> StepOutcome {
         guard let device = state.progress.device, let client = state.deviceClient,
             let account = state.account(at: .deviceConfirm)
         else { return .progressed(state) }
         let ending = RequestEnding(
-            form: visit.form, session: isAllowed ? account.session.id : nil, error: .denied)
-        var stored = state.visit.stored
+            form: context.form, session: isAllowed ? account.session.id : nil, error: .denied)
+        var stored = state.loaded.stored
         stored.progress = state.progress
         stored.progress.ending = ending
         let answer = Answer(
             device: device, client: client, account: account.session, isAllowed: isAllowed, finishing: stored)
-        guard try await write(answer, in: store, application: visit.issuer.application.id) else { return .ended(nil) }
+        guard try await write(answer, in: store, application: context.issuer.application.id) else { return .ended(nil) }
         counts.add(.device, isAllowed ? .confirmed : .refused)
         return .ended(ending)
     }

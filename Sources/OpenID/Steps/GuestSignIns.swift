@@ -2,7 +2,7 @@ package import Accounts
 internal import ProviderKit
 
 /// Signs a browser in as a new guest, from the start page of `gatehouse dev`.
-package struct GuestVisits: Sendable {
+package struct GuestSignIns: Sendable {
     let authorization: Authorization
     let steps: RequestSteps
     let opaque: any OpaqueTokens
@@ -23,10 +23,10 @@ package struct GuestVisits: Sendable {
         }
         let request = ClientRequest(.accountPages, endingAt: "\(issuer.application.issuer)/account")
         let (id, _) = try await authorization.begin(request, in: browser, at: issuer)
-        let visit = RequestSteps.Visit(request: id, linked: nil, browser: browser, client: client, issuer: issuer)
+        let context = RequestSteps.Context(request: id, linked: nil, browser: browser, client: client, issuer: issuer)
         let cookie = opaque.make()
-        let signedIn = try await signIn(steps.proofs.client(under: cookie, remember: false, visit))
-        return (try await steps.proceed(visit, as: signedIn, under: cookie), id)
+        let signedIn = try await signIn(steps.proofs.client(under: cookie, remember: false, context))
+        return (try await steps.proceed(context, as: signedIn, under: cookie), id)
     }
 
     private func form(of flow: OpaqueToken) -> FormToken { FormToken(opaque: opaque, flow: flow, path: "/") }

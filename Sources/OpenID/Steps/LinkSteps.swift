@@ -13,21 +13,22 @@ struct LinkSteps: StepActions {
     let merging: AccountMerging
     let time: any TimeSource
 
-    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
+    func perform(_ form: StepForm, on state: RequestState, _ context: RequestSteps.Context) async throws -> StepOutcome?
+    {
         guard let account = state.candidate else { return nil }
         var state = state
         switch (form.step, form.action) {
         case (.link, .code(let identifier, _)):
             guard let identifier else { throw AccountsError.missingParameter("identifier") }
-            state.progress.challenge = try await send(to: identifier, of: account, state, visit)
+            state.progress.challenge = try await send(to: identifier, of: account, state, context)
         case (.code, .resend):
             guard let sent = state.progress.challenge else { throw AccountsError.missingParameter("identifier") }
-            state.progress.challenge = try await send(to: sent.identifier, of: account, state, visit)
+            state.progress.challenge = try await send(to: sent.identifier, of: account, state, context)
         case (.code, .verify(let code)):
             guard let sent = state.progress.challenge, let code else { throw AccountsError.missingParameter("code") }
-            try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/identities/{provider}", visit)
+            try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/identities/{provider}", context)
             let presented = PresentedOneTimeCode(challengeID: sent.id, code: code)
-            return try await link(form, account, visit) {
+            return try await link(form, account, context) {
                 try await identities.link(.oneTimeCode(presented), of: sent.provider, by: $0, from: $1)
             }
         case (.conflict, .keep), (.merge, .keep):
@@ -37,8 +38,8 @@ struct LinkSteps: StepActions {
             state.progress.pending = .merge(conflict)
         case (.conflict, .switchAccount), (.merge, .merge):
             guard let ticket = state.progress.pending?.conflict?.ticket else { return nil }
-            try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/merge", visit)
-            return try await link(form, account, visit) { principal, client in
+            try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/merge", context)
+            return try await link(form, account, context) { principal, client in
                 guard case .merge(let survivor) = form.action else {
                     return try await merging.switchGuest(ticket: ticket, by: principal, from: client)
                 }
@@ -52,10 +53,10 @@ struct LinkSteps: StepActions {
     }
 
     /// The page of a merge with both accounts, or the page with why they cannot be merged any more.
-    func completed(_ page: ShownStep, _ visit: RequestSteps.Visit) async throws -> ShownStep {
+    func completed(_ page: ShownStep, _ context: RequestSteps.Context) async throws -> ShownStep {
         guard page.name == .merge, let account = page.account, let ticket = page.progress.pending?.conflict?.ticket
         else { return page }
-        let application = visit.issuer.application
+        let application = context.issuer.application
         var page = page
         do {
             let preview = try await merging.preview(ticket: ticket, by: account.principal(in: application))
@@ -77,24 +78,24 @@ struct LinkSteps: StepActions {
 
     /// Calls a use case for the account, whose session stays remembered by the browser as it was.
     private func link(
-        _ form: StepForm, _ account: BrowserAccount, _ visit: RequestSteps.Visit,
+        _ form: StepForm, _ account: BrowserAccount, _ context: RequestSteps.Context,
         by useCase: (Principal, Client) async throws -> SignedIn
     ) async throws -> StepOutcome {
-        let cookie = proofs.cookie(after: form.action, formToken: form.token, visit)
-        let client = proofs.client(under: cookie, remember: account.isRemembered, visit)
-        return .linked(try await useCase(account.principal(in: visit.issuer.application), client), under: cookie)
+        let cookie = proofs.cookie(after: form.action, formToken: form.token, context)
+        let client = proofs.client(under: cookie, remember: account.isRemembered, context)
+        return .linked(try await useCase(account.principal(in: context.issuer.application), client), under: cookie)
     }
 
     /// Sends a code that only the session of the account can present.
     private func send(
-        to identifier: String, of account: BrowserAccount, _ state: RequestState, _ visit: RequestSteps.Visit
+        to identifier: String, of account: BrowserAccount, _ state: RequestState, _ context: RequestSteps.Context
     ) async throws -> SentChallenge {
-        let application = visit.issuer.application
-        try await proofs.limits.spend(.otpClient, of: RateSubject(visit.client), in: application)
+        let application = context.issuer.application
+        try await proofs.limits.spend(.otpClient, of: RateSubject(context.client), in: application)
         let provider = try application.providers.named(state.request.linksProvider ?? "")
         let sent = try await proofs.codes.begin(
             identifier, ofKind: provider.kind, named: provider.name, by: account.principal(in: application),
-            from: visit.client, in: application)
+            from: context.client, in: application)
         return SentChallenge(
             id: sent.id.text, kind: provider.kind, provider: provider.name, identifier: identifier,
             remember: account.isRemembered, isOfLink: true)

@@ -17,7 +17,7 @@ package struct MailedLinks: Sendable {
     }
 
     /// What a browser brings to a page.
-    package struct Visit: Sendable {
+    package struct Context: Sendable {
         package let token: OpaqueToken
         let client: Client
         package let application: Application
@@ -82,14 +82,14 @@ package struct MailedLinks: Sendable {
     /// Confirms a registration with the registered password, and signs in to the request that is open in the browser.
     ///
     /// Without such a request the page keeps no session.
-    package func verify(password: String?, _ visit: Visit) async throws -> Outcome {
-        let application = visit.application
-        try await limits.spend(.login, of: RateSubject(visit.client), in: application)
+    package func verify(password: String?, _ context: Context) async throws -> Outcome {
+        let application = context.application
+        try await limits.spend(.login, of: RateSubject(context.client), in: application)
         guard let password else { throw AccountsError.missingParameter("password") }
-        let request = try await openRequest(visit)
+        let request = try await openRequest(context)
         guard let request else {
             let session = try await registration.verify(
-                visit.token.text, requiring: password, from: visit.client, in: application
+                context.token.text, requiring: password, from: context.client, in: application
             ).session.grant
             _ = try await store.endSession(
                 session.sessionID, of: session.uid, because: .signedOut, application: application.id)
@@ -97,7 +97,7 @@ package struct MailedLinks: Sendable {
         }
         let cookie = opaque.make()
         let signedIn = try await registration.verify(
-            visit.token.text, requiring: password,
+            context.token.text, requiring: password,
             from: steps.proofs.client(under: cookie, remember: false, request), in: application)
         let answer = try await steps.proceed(request, as: signedIn, under: cookie)
         // The request may have ended in another tab meanwhile.
@@ -108,29 +108,30 @@ package struct MailedLinks: Sendable {
     /// Sets a new password, which ends every session of the account.
     ///
     /// If the account is being deleted, a request asks whether to restore it with that password.
-    package func reset(to password: String?, _ visit: Visit) async throws -> Outcome {
-        try await spend("reset-password", visit)
+    package func reset(to password: String?, _ context: Context) async throws -> Outcome {
+        try await spend("reset-password", context)
         guard let password else { throw AccountsError.missingParameter("password") }
         do {
-            try await passwordReset.reset(visit.token.text, to: password, from: visit.client, in: visit.application)
+            try await passwordReset.reset(
+                context.token.text, to: password, from: context.client, in: context.application)
         } catch AccountsError.accountDeleted(let purgeAfter, let token?, let refusal) {
             let decision = PendingDecision.restore(token: token, purgeAfter: purgeAfter, remember: false)
-            guard let request = try await begin(decision, visit) else {
+            guard let request = try await begin(decision, context) else {
                 throw AccountsError.accountDeleted(purgeAfter: purgeAfter, restoreToken: token, refusal)
             }
             return request
         }
-        return .done(request: try await openRequest(visit)?.request)
+        return .done(request: try await openRequest(context)?.request)
     }
 
     /// The identities that the person keeps or removes.
-    package func identities(_ visit: Visit) async throws -> [Identity] {
-        try await identityReview.identities(for: visit.token.text, in: visit.application)
+    package func identities(_ context: Context) async throws -> [Identity] {
+        try await identityReview.identities(for: context.token.text, in: context.application)
     }
 
     /// Keeps and removes identities, by their ids.
-    package func review(keeping keep: [String], removing remove: [String], _ visit: Visit) async throws -> Outcome {
-        try await spend("identities/review", visit)
+    package func review(keeping keep: [String], removing remove: [String], _ context: Context) async throws -> Outcome {
+        try await spend("identities/review", context)
         let ids = try [("keep", keep), ("remove", remove)].map { field, texts in
             try texts.map { text in
                 guard let id = UUID(uuidString: text) else {
@@ -140,7 +141,7 @@ package struct MailedLinks: Sendable {
             }
         }
         try await identityReview.review(
-            visit.token.text, keeping: ids[0], removing: ids[1], in: visit.application)
+            context.token.text, keeping: ids[0], removing: ids[1], in: context.application)
         return .done(request: nil)
     }
 
@@ -148,46 +149,46 @@ package struct MailedLinks: Sendable {
     ///
     /// The page keeps no session: somebody may have sent the link to another person, who would then use the account of
     /// the sender's address without noticing.
-    package func accept(displayName: String?, password: String?, _ visit: Visit) async throws -> Outcome {
-        try await end(limitedAs: .forgotPassword, visit) {
+    package func accept(displayName: String?, password: String?, _ context: Context) async throws -> Outcome {
+        try await end(limitedAs: .forgotPassword, context) {
             try await invitations.accept(
-                visit.token.text, password: password, displayName: displayName, from: visit.client,
-                in: visit.application)
+                context.token.text, password: password, displayName: displayName, from: context.client,
+                in: context.application)
         }
     }
 
     /// Sets a new password with the link of an administrator; as after a reset, the person signs in with it.
-    package func recover(to password: String?, _ visit: Visit) async throws -> Outcome {
+    package func recover(to password: String?, _ context: Context) async throws -> Outcome {
         guard let password else { throw AccountsError.missingParameter("password") }
-        return try await end(limitedAs: .forgotPassword, visit) {
+        return try await end(limitedAs: .forgotPassword, context) {
             try await recovery.recover(
-                visit.token.text, to: password, from: visit.client, in: visit.application)
+                context.token.text, to: password, from: context.client, in: context.application)
         }
     }
 
     /// Ends the session that a link opens, and leads on to the request that is open in the browser.
     private func end(
-        limitedAs limit: RateLimit, _ visit: Visit, _ signIn: () async throws -> SignedIn
+        limitedAs limit: RateLimit, _ context: Context, _ signIn: () async throws -> SignedIn
     ) async throws -> Outcome {
-        try await limits.spend(limit, of: RateSubject(visit.client), in: visit.application)
+        try await limits.spend(limit, of: RateSubject(context.client), in: context.application)
         let session = try await signIn().session.grant
         _ = try await store.endSession(
-            session.sessionID, of: session.uid, because: .signedOut, application: visit.application.id)
-        return .done(request: try await openRequest(visit)?.request)
+            session.sessionID, of: session.uid, because: .signedOut, application: context.application.id)
+        return .done(request: try await openRequest(context)?.request)
     }
 
     /// Counts a form like its call of the REST interface.
-    private func spend(_ call: String, _ visit: Visit) async throws {
-        let subject = RateSubject(visit.client, route: "POST /api/v1/auth/\(call)")
-        try await limits.spend(.general, of: subject, in: visit.application)
+    private func spend(_ call: String, _ context: Context) async throws {
+        let subject = RateSubject(context.client, route: "POST /api/v1/auth/\(call)")
+        try await limits.spend(.general, of: subject, in: context.application)
     }
 
     /// Lets the person decide at the browser's open request, or at a new one that ends at the account pages.
     /// - Returns: `nil` without an OpenID provider.
-    private func begin(_ decision: PendingDecision, _ visit: Visit) async throws -> Outcome? {
-        guard let openID = visit.openID else { return nil }
-        let application = visit.application.id
-        let open = try await openRequest(visit)
+    private func begin(_ decision: PendingDecision, _ context: Context) async throws -> Outcome? {
+        guard let openID = context.openID else { return nil }
+        let application = context.application.id
+        let open = try await openRequest(context)
         let (request, flow) =
             if let open, let flow = open.browser.flow { (open.request, flow) } else {
                 try await store.open(
@@ -205,12 +206,12 @@ package struct MailedLinks: Sendable {
     }
 
     /// The newest request that is open in the browser.
-    private func openRequest(_ visit: Visit) async throws -> RequestSteps.Visit? {
-        guard let openID = visit.openID, let flow = openID.browser.flow.flatMap(opaque.parse),
+    private func openRequest(_ context: Context) async throws -> RequestSteps.Context? {
+        guard let openID = context.openID, let flow = openID.browser.flow.flatMap(opaque.parse),
             let id = try await store.newestRequest(
-                of: flow.hash, at: openID.issuer.urls, application: visit.application.id)
+                of: flow.hash, at: openID.issuer.urls, application: context.application.id)
         else { return nil }
-        return RequestSteps.Visit(
-            request: id, linked: nil, browser: openID.browser, client: visit.client, issuer: openID.issuer)
+        return RequestSteps.Context(
+            request: id, linked: nil, browser: openID.browser, client: context.client, issuer: openID.issuer)
     }
 }

@@ -8,7 +8,8 @@ struct PasswordSteps: StepActions {
     let reset: PasswordReset
     let limits: any RateLimiting
 
-    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
+    func perform(_ form: StepForm, on state: RequestState, _ context: RequestSteps.Context) async throws -> StepOutcome?
+    {
         var state = state
         switch (form.step, form.action) {
         case (.welcome, .skip): state.progress.pending = nil
@@ -16,22 +17,22 @@ struct PasswordSteps: StepActions {
             state.progress.pending = nil
             guard let account = state.account(at: form.step) else { break }
             if let name, !name.isEmpty {
-                try await limits.spend(asCallOf: "PATCH /api/v1/auth/me", visit)
+                try await limits.spend(asCallOf: "PATCH /api/v1/auth/me", context)
                 _ = try await profile.update(
-                    displayName: name, metadata: nil, of: account.principal(in: visit.issuer.application))
+                    displayName: name, metadata: nil, of: account.principal(in: context.issuer.application))
             }
-            if let password, !password.isEmpty { try await set(password, of: account, in: state, visit) }
+            if let password, !password.isEmpty { try await set(password, of: account, in: state, context) }
             return .changed(state)
         case (.newPassword, .save(_, let password)):
             guard let account = state.account(at: form.step) else { break }
             guard let password, !password.isEmpty else { throw AccountsError.missingParameter("password") }
-            try await set(password, of: account, in: state, visit)
+            try await set(password, of: account, in: state, context)
             return .changed(state)
         case (.forgot, .sendReset(let identifier)):
             guard let identifier, !identifier.isEmpty else { throw AccountsError.missingParameter("identifier") }
-            try await limits.spend(.forgotPassword, of: RateSubject(visit.client), in: visit.issuer.application)
+            try await limits.spend(.forgotPassword, of: RateSubject(context.client), in: context.issuer.application)
             try await reset.request(
-                typed: identifier, reading: visit.client.languages, in: visit.issuer.application)
+                typed: identifier, reading: context.client.languages, in: context.issuer.application)
             return .page(.done)
         default: return nil
         }
@@ -39,13 +40,13 @@ struct PasswordSteps: StepActions {
     }
 
     private func set(
-        _ password: String, of account: BrowserAccount, in state: RequestState, _ visit: RequestSteps.Visit
+        _ password: String, of account: BrowserAccount, in state: RequestState, _ context: RequestSteps.Context
     ) async throws {
-        try await limits.spend(asCallOf: "PUT /api/v1/auth/change-password", visit)
+        try await limits.spend(asCallOf: "PUT /api/v1/auth/change-password", context)
         guard state.isRecent(account.session) else { throw AccountsError.tokenTooOld }
         try await change.change(
             to: password, current: nil, isOfNewAccount: account.isNew,
-            by: account.principal(in: visit.issuer.application), from: visit.client)
+            by: account.principal(in: context.issuer.application), from: context.client)
     }
 }
 

@@ -18,19 +18,19 @@ struct ProviderCallbacks: StepActions {
     /// Begins the way to a provider's pages; `nil` if the request itself carries the provider's proof.
     /// - Throws: `AccountsError.unsupportedProvider`, `.providerDisabled`; `ProviderError.unavailable`.
     func leave(
-        for name: String, on state: RequestState, _ visit: RequestSteps.Visit
+        for name: String, on state: RequestState, _ context: RequestSteps.Context
     ) async throws -> AuthorizationRedirect? {
-        let (application, state) = (visit.issuer.application, state.withoutCallback)
+        let (application, state) = (context.issuer.application, state.withoutCallback)
         let provider = try application.providers.named(name)
         let isLinking = state.links(name)
         guard provider.mode != .linkOnly || isLinking else {
             throw AccountsError.providerDisabled(LinkingRule.providerLinkOnly.refusal)
         }
-        if provider.recognises(visit.origin) { return nil }
+        if provider.recognises(context.origin) { return nil }
         let account = isLinking ? state.candidate : state.reauthenticated
         let (request, needsNew) = (state.request, account != nil || state.changesAccounts)
         return try await redirects.begin(
-            fromPageOf: visit.request, with: name, by: account?.principal(in: application), linking: isLinking,
+            fromPageOf: context.request, with: name, by: account?.principal(in: application), linking: isLinking,
             isFresh: !isLinking && (needsNew || request.prompts.contains(.login) || request.maxAge != nil),
             in: application)
     }
@@ -61,20 +61,20 @@ struct ProviderCallbacks: StepActions {
     /// A person who was asked to authenticate again, and proves another account, is signed in to that one; if the
     /// request requires the former account, it ends then.
     func use(
-        _ callback: ProviderCallback, on state: RequestState, _ visit: RequestSteps.Visit
+        _ callback: ProviderCallback, on state: RequestState, _ context: RequestSteps.Context
     ) async throws -> StepOutcome {
         let asked = state.withoutCallback
-        let cookie = proofs.cookie(after: callback, visit)
+        let cookie = proofs.cookie(after: callback, context)
         if let account = asked.reauthenticated {
             do {
-                return .proven(try await reauthenticate(account, with: callback, under: cookie, visit), under: cookie)
+                return .proven(try await reauthenticate(account, with: callback, under: cookie, context), under: cookie)
             } catch is ForeignIdentity {}
         }
         if asked.links(callback.provider), let account = asked.candidate {
-            return .linked(try await link(callback, to: account, under: cookie, visit), under: cookie)
+            return .linked(try await link(callback, to: account, under: cookie, context), under: cookie)
         }
         do {
-            return try await signIn(with: callback, opensAccount: false, under: cookie, on: state, visit)
+            return try await signIn(with: callback, opensAccount: false, under: cookie, on: state, context)
         } catch is UnknownIdentity {
             var asked = asked
             asked.progress.pending = .newIdentity(callback)
@@ -82,12 +82,13 @@ struct ProviderCallbacks: StepActions {
         }
     }
 
-    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
+    func perform(_ form: StepForm, on state: RequestState, _ context: RequestSteps.Context) async throws -> StepOutcome?
+    {
         guard form.step == .newOrLink, case .newIdentity(let callback)? = state.progress.pending else { return nil }
         switch form.action {
         case .create where state.opensAccounts:
-            let cookie = proofs.cookie(after: form.action, formToken: form.token, visit)
-            return try await signIn(with: callback, opensAccount: true, under: cookie, on: state, visit)
+            let cookie = proofs.cookie(after: form.action, formToken: form.token, context)
+            return try await signIn(with: callback, opensAccount: true, under: cookie, on: state, context)
         case .link:
             var state = state
             (state.progress.joining, state.progress.pending, state.progress.wantsOther) = (callback, nil, true)
@@ -103,17 +104,17 @@ struct ProviderCallbacks: StepActions {
     func join(
         _ callback: ProviderCallback, to account: BrowserAccount, under cookie: OpaqueToken,
         _ progress: RequestProgress,
-        _ visit: RequestSteps.Visit
+        _ context: RequestSteps.Context
     ) async throws -> RequestProgress {
-        var (progress, visit) = (progress, visit)
-        visit.browser.sessions = cookie.text
+        var (progress, context) = (progress, context)
+        context.browser.sessions = cookie.text
         do {
-            _ = try await link(callback, to: account, under: cookie, visit)
+            _ = try await link(callback, to: account, under: cookie, context)
         } catch AccountsError.identityInUse(let ticket, let refusal) {
             progress.pending = .conflict(
                 LinkConflict(provider: callback.provider, rule: refusal.rule, ticket: ticket))
         } catch let problem where problem.isForPerson {
-            await visit.recordRefusal(problem, callback.provider, account)
+            await context.recordRefusal(problem, callback.provider, account)
             (progress.wantsOther, progress.pending) = (true, nil)
             progress.providerError =
                 switch problem {
@@ -131,49 +132,50 @@ struct ProviderCallbacks: StepActions {
 
     private func signIn(
         with callback: ProviderCallback, opensAccount: Bool, under cookie: OpaqueToken, on state: RequestState,
-        _ visit: RequestSteps.Visit
+        _ context: RequestSteps.Context
     ) async throws -> StepOutcome {
-        let (provider, proof) = try await read(callback, visit)
-        return try await proofs.prove(under: cookie, on: state, remember: false, visit) { ticket, client in
+        let (provider, proof) = try await read(callback, context)
+        return try await proofs.prove(under: cookie, on: state, remember: false, context) { ticket, client in
             try await proofs.signIn.signIn(
                 with: proof, of: provider, mayOpenAccount: opensAccount, ticket: ticket, from: client,
-                in: visit.issuer.application)
+                in: context.issuer.application)
         }
     }
 
     private func reauthenticate(
         _ account: BrowserAccount, with callback: ProviderCallback, under cookie: OpaqueToken,
-        _ visit: RequestSteps.Visit
+        _ context: RequestSteps.Context
     ) async throws -> SignedIn {
-        let (provider, proof) = try await read(callback, visit)
+        let (provider, proof) = try await read(callback, context)
         return try await identities.linking.reauthenticate(
-            with: proof, of: provider, by: account.principal(in: visit.issuer.application),
-            from: proofs.client(under: cookie, remember: account.isRemembered, visit), leavingForeign: true)
+            with: proof, of: provider, by: account.principal(in: context.issuer.application),
+            from: proofs.client(under: cookie, remember: account.isRemembered, context), leavingForeign: true)
     }
 
     private func link(
-        _ callback: ProviderCallback, to account: BrowserAccount, under cookie: OpaqueToken, _ visit: RequestSteps.Visit
+        _ callback: ProviderCallback, to account: BrowserAccount, under cookie: OpaqueToken,
+        _ context: RequestSteps.Context
     ) async throws -> SignedIn {
-        let (provider, proof) = try await read(callback, visit)
+        let (provider, proof) = try await read(callback, context)
         return try await identities.link(
-            proof, of: provider.name, by: account.principal(in: visit.issuer.application),
-            from: proofs.client(under: cookie, remember: account.isRemembered, visit))
+            proof, of: provider.name, by: account.principal(in: context.issuer.application),
+            from: proofs.client(under: cookie, remember: account.isRemembered, context))
     }
 
     /// The proof for a use case; one that the network adds is read from the present request.
     /// - Throws: `AccountsError.invalidToken` if the request does not carry it any more.
     private func read(
-        _ callback: ProviderCallback, _ visit: RequestSteps.Visit
+        _ callback: ProviderCallback, _ context: RequestSteps.Context
     ) async throws -> (ConfiguredProvider, PresentedProof) {
-        let provider = try visit.issuer.application.providers.named(callback.provider)
+        let provider = try context.issuer.application.providers.named(callback.provider)
         guard let code = callback.code, let state = callback.state else {
-            try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/\(provider.kind)", visit)
+            try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/\(provider.kind)", context)
             let gateway: any GatewayProvider = try provider.capability()
-            guard let evidence = try gateway.evidence(in: visit.origin) else { throw AccountsError.invalidToken }
+            guard let evidence = try gateway.evidence(in: context.origin) else { throw AccountsError.invalidToken }
             return (provider, .evidence(evidence))
         }
-        try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/token", visit)
-        return (provider, .redirectCode(PresentedCode(code: code, state: state, atPageOf: visit.request)))
+        try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/token", context)
+        return (provider, .redirectCode(PresentedCode(code: code, state: state, atPageOf: context.request)))
     }
 }
 

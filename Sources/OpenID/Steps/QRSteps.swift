@@ -10,32 +10,33 @@ struct QRSteps: StepActions {
     let proofs: StepProofs
     let tokens: SessionTokens
 
-    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
-        let request = state.visit.stored.hash
+    func perform(_ form: StepForm, on state: RequestState, _ context: RequestSteps.Context) async throws -> StepOutcome?
+    {
+        let request = state.loaded.stored.hash
         switch (form.step, form.action) {
         case (.signIn, .showQRCode) where state.offersQRCode, (.qr, .again):
-            try await proofs.limits.spend(.qr, of: RateSubject(visit.client), in: visit.issuer.application)
+            try await proofs.limits.spend(.qr, of: RateSubject(context.client), in: context.issuer.application)
             let code = QRCodeText.make()
             let new = NewQRCode(
                 hash: code.hash, request: request, clientID: state.client.id, issuer: state.issuer.url,
-                requester: HandoffRequester(visit.client))
+                requester: HandoffRequester(context.client))
             try await store.store(
-                new, for: visit.issuer.settings.qr.lifetime, application: visit.issuer.application.id)
+                new, for: context.issuer.settings.qr.lifetime, application: context.issuer.application.id)
             counts.add(.qr, .shown)
             var state = state
             state.progress.qrCode = code.text
             return .progressed(state)
         case (.qr, .back):
-            try await store.endQRCodes(of: request, application: visit.issuer.application.id)
+            try await store.endQRCodes(of: request, application: context.issuer.application.id)
             var state = state
             state.progress.qrCode = nil
             return .progressed(state)
         case (.qr, .finish(let remember)):
             guard let code = state.progress.qrCode.flatMap(QRCodeText.init) else { return nil }
-            let cookie = proofs.cookie(after: form.action, formToken: form.token, visit)
-            let client = proofs.client(under: cookie, remember: remember, visit)
+            let cookie = proofs.cookie(after: form.action, formToken: form.token, context)
+            let client = proofs.client(under: cookie, remember: remember, context)
             return .borrowed(
-                try await finish(code, of: request, from: client, in: visit.issuer.application, store: store),
+                try await finish(code, of: request, from: client, in: context.issuer.application, store: store),
                 under: cookie)
         default: return nil
         }

@@ -8,7 +8,8 @@ struct QuestionSteps: StepActions {
     let clientGrants: ClientGrants
     let opaque: any OpaqueTokens
 
-    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
+    func perform(_ form: StepForm, on state: RequestState, _ context: RequestSteps.Context) async throws -> StepOutcome?
+    {
         var state = state
         switch (form.step, form.action) {
         case (.code, .back): state.progress.challenge = nil
@@ -21,10 +22,10 @@ struct QuestionSteps: StepActions {
             state.progress.joining = nil
             state.choose(id)
         case (.accounts, .forget(let id)):
-            guard let id = id.flatMap(UUID.init), let cookie = visit.browser.sessions.flatMap(opaque.parse) else {
+            guard let id = id.flatMap(UUID.init), let cookie = context.browser.sessions.flatMap(opaque.parse) else {
                 break
             }
-            try await store.forget(id, browser: cookie.hash, application: visit.issuer.application.id)
+            try await store.forget(id, browser: cookie.hash, application: context.issuer.application.id)
         case (.accounts, .other), (.reauthenticate, .other), (.confirm, .other):
             (state.progress.wantsOther, state.progress.challenge) = (true, nil)
         case (.confirm, .proceed):

@@ -15,7 +15,7 @@ enum PresentStep: Sendable {
 
 /// A request at one moment: what is stored, who is signed in, and what is asked next.
 struct RequestState: Sendable {
-    let visit: RequestVisit
+    let loaded: BrowserRequest
     let client: OAuthClient
     let issuer: Issuer
     /// The page that a link of another page leads to.
@@ -24,15 +24,15 @@ struct RequestState: Sendable {
     let subject: @Sendable (UUID) -> String
 
     init(
-        _ visit: RequestVisit, of client: OAuthClient, at issuer: Issuer, linked: ShownStep.Name?,
+        _ loaded: BrowserRequest, of client: OAuthClient, at issuer: Issuer, linked: ShownStep.Name?,
         subject: @escaping @Sendable (UUID) -> String
     ) {
-        (self.visit, self.client, self.issuer, self.linked, self.subject) = (visit, client, issuer, linked, subject)
-        progress = visit.stored.progress
+        (self.loaded, self.client, self.issuer, self.linked, self.subject) = (loaded, client, issuer, linked, subject)
+        progress = loaded.stored.progress
     }
 
-    var request: ClientRequest { visit.stored.request }
-    var live: [BrowserAccount] { visit.accounts.filter(\.isLive) }
+    var request: ClientRequest { loaded.stored.request }
+    var live: [BrowserAccount] { loaded.accounts.filter(\.isLive) }
     var over: StepFault {
         switch client.own {
         case .accountPages?, .device?: .over(clientURI: request.returnAddress.redirectURI)
@@ -165,7 +165,7 @@ struct RequestState: Sendable {
     /// Goes on with an account of the browser; one whose session has expired must sign in again.
     mutating func choose(_ id: String?) {
         guard let id = id.flatMap(UUID.init),
-            let account = visit.accounts.first(where: { $0.session.id == id })
+            let account = loaded.accounts.first(where: { $0.session.id == id })
         else { return }
         if account.isLive {
             (progress.session, progress.hasActed, progress.wantsOther) = (id, true, false)

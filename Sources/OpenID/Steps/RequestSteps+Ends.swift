@@ -7,40 +7,40 @@ extension RequestSteps {
     /// Ends the request with `access_denied`, at a link of its pages.
     ///
     /// A person who is signed in, and has been shown a device, refuses it.
-    package func cancel(_ visit: Visit) async throws -> StepResponse {
-        var visit = visit
-        visit.form = "cancel"
-        switch try await load(visit) {
+    package func cancel(_ context: Context) async throws -> StepResponse {
+        var context = context
+        context.form = "cancel"
+        switch try await load(context) {
         case .fault(let fault): return .fault(fault)
-        case .over(let state): return try await endedAgain(state, visit, cookie: nil) ?? .fault(state.over)
+        case .over(let state): return try await endedAgain(state, context, cookie: nil) ?? .fault(state.over)
         case .open(let state):
             guard case .page(.deviceConfirm) = state.present,
-                let refused = try await devices.refuse(state, visit)
-            else { return try await end(state, visit, with: .denied, cookie: nil) }
-            return try await proceed(refused, from: state, visit)
+                let refused = try await devices.refuse(state, context)
+            else { return try await end(state, context, with: .denied, cookie: nil) }
+            return try await proceed(refused, from: state, context)
         }
     }
 
     /// Shows the step that a request is at, or ends the request.
-    func settle(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepResponse {
+    func settle(_ state: RequestState, _ context: Context, cookie: SessionCookie?) async throws -> StepResponse {
         switch state.present {
-        case .page(let step): return .page(try await page(step, of: state, visit))
-        case .arrived(let callback): return try await use(callback, of: state, visit)
+        case .page(let step): return .page(try await page(step, of: state, context))
+        case .arrived(let callback): return try await use(callback, of: state, context)
         case .refuse(let code):
             let error = OAuthError(code, "The person cannot answer the request")
-            return try await end(state, visit, with: error, cookie: cookie)
-        case .finish(let session): return try await finish(state, visit, as: session, cookie: cookie)
+            return try await end(state, context, with: error, cookie: cookie)
+        case .finish(let session): return try await finish(state, context, as: session, cookie: cookie)
         }
     }
 
     private func finish(
-        _ state: RequestState, _ visit: Visit, as session: BrowserSession, cookie: SessionCookie?
+        _ state: RequestState, _ context: Context, as session: BrowserSession, cookie: SessionCookie?
     ) async throws -> StepResponse {
-        if state.client.own == .accountPages { return try await end(state, visit, for: session, cookie: cookie) }
-        let code = code(after: visit, cookie: cookie)
+        if state.client.own == .accountPages { return try await end(state, context, for: session, cookie: cookie) }
+        let code = code(after: context, cookie: cookie)
         let isIssued = try await store.issue(
-            code, for: state.request, of: session.id, finishing: state.visit.stored.hash, at: state.issuer, by: opaque)
-        guard isIssued else { return try await endedAgain(state, visit, cookie: cookie) ?? .reload(cookie) }
+            code, for: state.request, of: session.id, finishing: state.loaded.stored.hash, at: state.issuer, by: opaque)
+        guard isIssued else { return try await endedAgain(state, context, cookie: cookie) ?? .reload(cookie) }
         return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, at: state.issuer, cookie)
     }
 
@@ -48,35 +48,35 @@ extension RequestSteps {
     ///
     /// A form that is sent twice leads to the same code, as to the same cookie. It is unpredictable without the key of
     /// the server.
-    private func code(after visit: Visit, cookie: SessionCookie?) -> OpaqueToken {
-        guard let cause = cookie?.value ?? visit.form else { return opaque.make() }
-        let value = opaque.pseudonym(of: "\(visit.request)\n\(cause)", purpose: "code after a form")
+    private func code(after context: Context, cookie: SessionCookie?) -> OpaqueToken {
+        guard let cause = cookie?.value ?? context.form else { return opaque.make() }
+        let value = opaque.pseudonym(of: "\(context.request)\n\(cause)", purpose: "code after a form")
         return opaque.parse(Digest.base64URL(value)) ?? opaque.make()
     }
 
     func end(
-        _ state: RequestState, _ visit: Visit, with error: OAuthError, cookie: SessionCookie?
+        _ state: RequestState, _ context: Context, with error: OAuthError, cookie: SessionCookie?
     ) async throws -> StepResponse {
-        try await end(state, visit, for: nil, with: error, cookie: cookie)
+        try await end(state, context, for: nil, with: error, cookie: cookie)
     }
 
     /// Ends a request without a code, and notes the answer for a repetition of the form.
     private func end(
-        _ state: RequestState, _ visit: Visit, for session: BrowserSession?, with error: OAuthError = .denied,
+        _ state: RequestState, _ context: Context, for session: BrowserSession?, with error: OAuthError = .denied,
         cookie: SessionCookie?
     ) async throws -> StepResponse {
-        var stored = state.visit.stored
-        let ending = RequestEnding(form: visit.form, session: session?.id, error: error)
+        var stored = state.loaded.stored
+        let ending = RequestEnding(form: context.form, session: session?.id, error: error)
         stored.progress.ending = ending
-        let isEnded = try await store.end(stored, application: visit.issuer.application.id)
-        guard isEnded || cookie != nil else { return try await endedMeanwhile(visit) }
+        let isEnded = try await store.end(stored, application: context.issuer.application.id)
+        guard isEnded || cookie != nil else { return try await endedMeanwhile(context) }
         return answer(to: ending, of: state, cookie: cookie)
     }
 
     /// The answer to a form whose request another call has ended.
-    func endedMeanwhile(_ visit: Visit) async throws -> StepResponse {
-        guard case .over(let now) = try await load(visit) else { return .reload(nil) }
-        return try await endedAgain(now, visit, cookie: nil) ?? .reload(nil)
+    func endedMeanwhile(_ context: Context) async throws -> StepResponse {
+        guard case .over(let now) = try await load(context) else { return .reload(nil) }
+        return try await endedAgain(now, context, cookie: nil) ?? .reload(nil)
     }
 
     func answer(to ending: RequestEnding, of state: RequestState, cookie: SessionCookie?) -> StepResponse {
@@ -93,16 +93,16 @@ extension RequestSteps {
 
     /// Answers a form again that has ended the request, because a browser shows only the answer that it got last;
     /// `nil` if the request has ended otherwise, or if its code was redeemed or has expired.
-    func endedAgain(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepResponse? {
+    func endedAgain(_ state: RequestState, _ context: Context, cookie: SessionCookie?) async throws -> StepResponse? {
         if let ending = state.progress.ending {
-            guard let form = visit.form, ending.form == form else { return nil }
+            guard let form = context.form, ending.form == form else { return nil }
             return answer(to: ending, of: state, cookie: cookie)
         }
-        guard cookie != nil || visit.form != nil,
-            let browser = (cookie?.value ?? visit.browser.sessions).flatMap(opaque.parse)
+        guard cookie != nil || context.form != nil,
+            let browser = (cookie?.value ?? context.browser.sessions).flatMap(opaque.parse)
         else { return nil }
-        let code = code(after: visit, cookie: cookie)
-        guard try await store.hasCode(code.hash, browser: browser.hash, application: visit.issuer.application.id)
+        let code = code(after: context, cookie: cookie)
+        guard try await store.hasCode(code.hash, browser: browser.hash, application: context.issuer.application.id)
         else { return nil }
         return .ended(.code(code.text, to: state.request.returnAddress), of: state.client, at: state.issuer, cookie)
     }

@@ -8,7 +8,7 @@ package import ProviderKit
 /// forms show what is asked now. Forms call the use cases of the REST interface, by the `StepActions` of their action.
 package struct RequestSteps: Sendable {
     /// What a browser brings to a page.
-    package struct Visit: Sendable {
+    package struct Context: Sendable {
         /// The request's id, which the URL contains.
         package let request: String
         package var browser: Authorization.Browser
@@ -53,26 +53,26 @@ package struct RequestSteps: Sendable {
     let opaque: any OpaqueTokens
 
     /// Shows the present step, or ends the request if nothing is left to ask.
-    package func show(_ visit: Visit) async throws -> StepResponse {
-        switch try await load(visit) {
+    package func show(_ context: Context) async throws -> StepResponse {
+        switch try await load(context) {
         case .fault(let fault): .fault(fault)
         case .over(let state): .fault(state.over)
-        case .open(let state): try await settle(state, visit, cookie: nil)
+        case .open(let state): try await settle(state, context, cookie: nil)
         }
     }
 
     /// Goes on with the session that a proof outside the request's pages has opened under a new cookie of the browser.
     ///
     /// A new account is not welcomed: it is a guest's, or its name and password were chosen with the registration.
-    func proceed(_ visit: Visit, as signedIn: SignedIn, under cookie: OpaqueToken) async throws -> StepResponse {
-        switch try await load(visit) {
+    func proceed(_ context: Context, as signedIn: SignedIn, under cookie: OpaqueToken) async throws -> StepResponse {
+        switch try await load(context) {
         case .fault(let fault): return .fault(fault)
         case .over(let state): return .fault(state.over)
         case .open(let state):
             let session = signedIn.session.grant.sessionID
-            guard var now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
+            guard var now = try await reload(state, context, under: cookie) else { return .fault(.notYours) }
             now.progress = RequestProgress(provenBy: session, isNewAccount: false, after: now.progress)
-            return try await proceed(now, as: session, visit, cookie: cookie)
+            return try await proceed(now, as: session, context, cookie: cookie)
         }
     }
 
@@ -81,33 +81,33 @@ package struct RequestSteps: Sendable {
     /// A refusal that the person can do something about is shown with the form. A form that has proven an account or
     /// ended the request may come again before the browser has got the answer, as after a double click; it is answered
     /// like the first time.
-    package func submit(_ action: StepAction?, formToken: String, _ visit: Visit) async throws -> StepResponse {
+    package func submit(_ action: StepAction?, formToken: String, _ context: Context) async throws -> StepResponse {
         let state: RequestState
-        switch try await load(visit) {
+        switch try await load(context) {
         case .fault(let fault): return .fault(fault)
         case .open(let loaded), .over(let loaded): state = loaded
         }
-        guard let flow = visit.browser.flow.flatMap(opaque.parse) else { return .fault(.notYours) }
-        let token = FormToken(opaque: opaque, flow: flow, path: visit.request)
-        guard token.isValid(formToken) else { return .fault(state.visit.isOpen ? .forged : state.over) }
-        var visit = visit
-        visit.form = action.map { token.mark("\(formToken)\n\($0)") }
-        guard state.visit.isOpen else {
-            return try await repeated(action, formToken, of: state, visit) ?? .fault(state.over)
+        guard let flow = context.browser.flow.flatMap(opaque.parse) else { return .fault(.notYours) }
+        let token = FormToken(opaque: opaque, flow: flow, path: context.request)
+        guard token.isValid(formToken) else { return .fault(state.loaded.isOpen ? .forged : state.over) }
+        var context = context
+        context.form = action.map { token.mark("\(formToken)\n\($0)") }
+        guard state.loaded.isOpen else {
+            return try await repeated(action, formToken, of: state, context) ?? .fault(state.over)
         }
-        guard case .page(let step) = state.present else { return try await settle(state, visit, cookie: nil) }
+        guard case .page(let step) = state.present else { return try await settle(state, context, cookie: nil) }
         guard let action, token.isCurrent(formToken, showing: state.content(of: step)) else {
-            return try await repeated(action, formToken, of: state, visit) ?? .reload(nil)
+            return try await repeated(action, formToken, of: state, context) ?? .reload(nil)
         }
         do {
             let form = StepForm(step: step, action: action, token: formToken)
-            guard let outcome = try await actions(for: form, on: state)?.perform(form, on: state, visit) else {
+            guard let outcome = try await actions(for: form, on: state)?.perform(form, on: state, context) else {
                 return .reload(nil)
             }
-            return try await proceed(outcome, from: state, visit)
+            return try await proceed(outcome, from: state, context)
         } catch let problem where problem.isForPerson {
-            if let answer = try await repeated(action, formToken, of: state, visit) { return answer }
-            return try await show(problem, after: action, at: state, visit)
+            if let answer = try await repeated(action, formToken, of: state, context) { return answer }
+            return try await show(problem, after: action, at: state, context)
         }
     }
 
@@ -131,18 +131,18 @@ package struct RequestSteps: Sendable {
 
     /// Goes on after an action; `isTyped` is whether the person has typed or pressed something for it.
     func proceed(
-        _ outcome: StepOutcome, from state: RequestState, isTyped: Bool = true, _ visit: Visit
+        _ outcome: StepOutcome, from state: RequestState, isTyped: Bool = true, _ context: Context
     ) async throws -> StepResponse {
         switch outcome {
         case .progressed(var state):
             state.progress.providerError = nil
-            return try await proceed(state, visit, cookie: nil)
+            return try await proceed(state, context, cookie: nil)
         case .changed(let state):
-            _ = try await update(state, visit)
-            return try await show(visit)
+            _ = try await update(state, context)
+            return try await show(context)
         case .proven(let signedIn, let cookie), .linked(let signedIn, let cookie):
             let session = signedIn.session.grant.sessionID
-            guard var now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
+            guard var now = try await reload(state, context, under: cookie) else { return .fault(.notYours) }
             now.progress = RequestProgress(
                 provenBy: session, isNewAccount: signedIn.session.isNewAccount, after: now.progress)
             now.progress.hasActed = isTyped || state.progress.hasActed
@@ -151,27 +151,27 @@ package struct RequestSteps: Sendable {
             } else if let joining = state.progress.joining,
                 let account = now.live.first(where: { $0.session.id == session })
             {
-                now.progress = try await callbacks.join(joining, to: account, under: cookie, now.progress, visit)
+                now.progress = try await callbacks.join(joining, to: account, under: cookie, now.progress, context)
             } else if state.progress.pending?.conflict != nil, session == state.candidate?.session.id {
                 now.progress.pending = state.progress.pending
             }
-            return try await proceed(now, as: session, visit, cookie: cookie)
+            return try await proceed(now, as: session, context, cookie: cookie)
         case .borrowed(let signedIn, let cookie):
             let session = signedIn.session.grant.sessionID
-            guard var now = try await reload(state, visit, under: cookie) else { return .fault(.notYours) }
+            guard var now = try await reload(state, context, under: cookie) else { return .fault(.notYours) }
             now.progress = RequestProgress(borrowing: session, after: state.progress)
-            return try await proceed(now, as: session, visit, cookie: cookie)
-        case .page(let step): return .page(try await page(step, of: state, visit))
-        case .denied: return try await end(state, visit, with: .denied, cookie: nil)
+            return try await proceed(now, as: session, context, cookie: cookie)
+        case .page(let step): return .page(try await page(step, of: state, context))
+        case .denied: return try await end(state, context, with: .denied, cookie: nil)
         case .ended(let ending?): return answer(to: ending, of: state, cookie: nil)
-        case .ended(nil): return try await endedMeanwhile(visit)
+        case .ended(nil): return try await endedMeanwhile(context)
         case .givenUp: return .fault(state.over)
         }
     }
 
     /// Shows why a form was refused: with the form, or on the page of the decision that the refusal asks for.
     func show(
-        _ problem: any Error, after action: StepAction?, at state: RequestState, _ visit: Visit
+        _ problem: any Error, after action: StepAction?, at state: RequestState, _ context: Context
     ) async throws -> StepResponse {
         var (state, hasArrived, provider) = (state, false, state.request.linksProvider)
         if case .arrived(let callback) = state.present {
@@ -179,28 +179,28 @@ package struct RequestSteps: Sendable {
         }
         var account: BrowserAccount?
         if case .page(let step) = state.present { account = state.account(at: step) }
-        await visit.recordRefusal(problem, provider, account)
-        if let pending = try await proofs.decision(after: problem, to: action, of: state, visit) {
+        await context.recordRefusal(problem, provider, account)
+        if let pending = try await proofs.decision(after: problem, to: action, of: state, context) {
             (state.progress.pending, state.progress.challenge) = (pending, nil)
             // The other proof may come from a provider's pages, without a press at these.
             if action != nil, case .secondProof = pending { state.progress.hasActed = true }
-            _ = try await update(state, visit)
+            _ = try await update(state, context)
             guard case .secondProof = pending else { return .reload(nil) }
         } else if hasArrived {
             // If another answer was quicker, its progress counts.
-            guard try await update(state, visit) else { return .reload(nil) }
+            guard try await update(state, context) else { return .reload(nil) }
         } else if case AccountsError.invalidToken = problem, state.progress.pending != nil {
             state.progress.pending = nil
-            _ = try await update(state, visit)
+            _ = try await update(state, context)
         } else if case AccountsError.invalidCredentials = problem, case .page(.deviceConfirm) = state.present {
             state.progress.device = nil
-            _ = try await update(state, visit)
+            _ = try await update(state, context)
         } else if state.isAtLink, problem.usesUpCode {
             state.progress.challenge = nil
-            _ = try await update(state, visit)
+            _ = try await update(state, context)
         }
         guard case .page(let present) = state.present else { return .reload(nil) }
-        var page = try await page(present, of: state, visit)
+        var page = try await page(present, of: state, context)
         page.problem = problem
         (page.typed, page.remembers) = (action?.typed, action?.remembers)
         return .page(page)
@@ -208,9 +208,9 @@ package struct RequestSteps: Sendable {
 
     /// Goes on with the session that a proof has opened.
     private func proceed(
-        _ state: RequestState, as session: UUID, _ visit: Visit, cookie: OpaqueToken
+        _ state: RequestState, as session: UUID, _ context: Context, cookie: OpaqueToken
     ) async throws -> StepResponse {
-        let application = visit.issuer.application
+        let application = context.issuer.application
         let others = state.live.filter { $0.session.id != session }
         for surplus in others.sorted(by: { $0.lastUsedAt > $1.lastUsedAt }).dropFirst(Self.mostAccounts - 1) {
             _ = try await store.endSession(
@@ -218,8 +218,8 @@ package struct RequestSteps: Sendable {
         }
         let isRemembered = state.live.contains(where: \.isRemembered)
         let cookie = SessionCookie(
-            value: cookie.text, lifetime: isRemembered ? visit.issuer.settings.browserSessions.lifetime : nil)
-        return try await proceed(state, visit, cookie: cookie)
+            value: cookie.text, lifetime: isRemembered ? context.issuer.settings.browserSessions.lifetime : nil)
+        return try await proceed(state, context, cookie: cookie)
     }
 
     /// Answers a form again that has proven an account already, or has ended the request; `nil` if it has not, or not
@@ -227,18 +227,18 @@ package struct RequestSteps: Sendable {
     ///
     /// Only the form that has proven an account yields the cookie under which that account's session is.
     private func repeated(
-        _ action: StepAction?, _ formToken: String, of state: RequestState, _ visit: Visit
+        _ action: StepAction?, _ formToken: String, of state: RequestState, _ context: Context
     ) async throws -> StepResponse? {
         guard let action else { return nil }
-        guard action.proof != nil else { return try await endedAgain(state, visit, cookie: nil) }
+        guard action.proof != nil else { return try await endedAgain(state, context, cookie: nil) }
         return try await repeated(
-            under: proofs.cookie(after: action, formToken: formToken, visit), by: action, of: state, visit)
+            under: proofs.cookie(after: action, formToken: formToken, context), by: action, of: state, context)
     }
 
     func repeated(
-        under cookie: OpaqueToken, by action: StepAction? = nil, of state: RequestState, _ visit: Visit
+        under cookie: OpaqueToken, by action: StepAction? = nil, of state: RequestState, _ context: Context
     ) async throws -> StepResponse? {
-        guard var now = try await reload(state, visit, under: cookie) else { return nil }
+        guard var now = try await reload(state, context, under: cookie) else { return nil }
         let isBorrowing = if case .finish? = action { true } else { false }
         let proven = now.live.filter {
             (isBorrowing ? !$0.session.isOfApp : !$0.session.isBorrowed)
@@ -257,21 +257,22 @@ package struct RequestSteps: Sendable {
             now.progress.hasActed = action != nil || state.progress.hasActed
         }
         if action.map(state.links(by:)) ?? state.linksCallback { now.progress.hasLinked = true }
-        return try await proceed(now, as: proven.session.id, visit, cookie: cookie)
+        return try await proceed(now, as: proven.session.id, context, cookie: cookie)
     }
 
     /// Ends the request if nothing is left to ask, and otherwise stores its progress.
-    private func proceed(_ state: RequestState, _ visit: Visit, cookie: SessionCookie?) async throws -> StepResponse {
+    private func proceed(_ state: RequestState, _ context: Context, cookie: SessionCookie?) async throws -> StepResponse
+    {
         if case .page = state.present {
-            _ = try await update(state, visit)
+            _ = try await update(state, context)
             return .reload(cookie)
         }
-        return try await settle(state, visit, cookie: cookie)
+        return try await settle(state, context, cookie: cookie)
     }
 
-    func update(_ state: RequestState, _ visit: Visit) async throws -> Bool {
-        var stored = state.visit.stored
+    func update(_ state: RequestState, _ context: Context) async throws -> Bool {
+        var stored = state.loaded.stored
         stored.progress = state.progress
-        return try await store.update(stored, application: visit.issuer.application.id)
+        return try await store.update(stored, application: context.issuer.application.id)
     }
 }

@@ -7,15 +7,16 @@ struct RestoreSteps: StepActions {
     let proofs: StepProofs
     let limits: any RateLimiting
 
-    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
+    func perform(_ form: StepForm, on state: RequestState, _ context: RequestSteps.Context) async throws -> StepOutcome?
+    {
         guard case .restore(let token, _, let remember)? = state.progress.pending else { return nil }
         switch form.action {
         case .restore:
-            try await limits.spend(asCallOf: "POST /api/v1/auth/account/restore", visit)
-            let cookie = proofs.cookie(after: form.action, formToken: form.token, visit)
+            try await limits.spend(asCallOf: "POST /api/v1/auth/account/restore", context)
+            let cookie = proofs.cookie(after: form.action, formToken: form.token, context)
             let signedIn = try await deletion.restore(
-                with: token, from: proofs.client(under: cookie, remember: remember, visit),
-                in: visit.issuer.application)
+                with: token, from: proofs.client(under: cookie, remember: remember, context),
+                in: context.issuer.application)
             return .proven(signedIn, under: cookie)
         case .leave:
             var state = state

@@ -4,7 +4,7 @@ internal import ProviderKit
 /// The actions of some of the pages of a request.
 protocol StepActions: Sendable {
     /// Carries out the action of a form, or returns `nil` if the form's step has no such action.
-    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome?
+    func perform(_ form: StepForm, on state: RequestState, _ context: RequestSteps.Context) async throws -> StepOutcome?
 }
 
 /// A form that a person has sent at the present step of a request.
@@ -39,8 +39,8 @@ enum StepOutcome: Sendable {
 
 extension RateLimiting {
     /// Counts a form toward the limit of the REST route that does the same.
-    func spend(asCallOf route: String, _ visit: RequestSteps.Visit) async throws {
-        try await spend(.general, of: RateSubject(visit.client, route: route), in: visit.issuer.application)
+    func spend(asCallOf route: String, _ context: RequestSteps.Context) async throws {
+        try await spend(.general, of: RateSubject(context.client, route: route), in: context.issuer.application)
     }
 }
 

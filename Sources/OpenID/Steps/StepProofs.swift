@@ -12,23 +12,24 @@ struct StepProofs: StepActions {
     /// Carries out an action that types a password, asks for a code, or types one.
     ///
     /// If the account is known, its own address is used and the typed one ignored.
-    func perform(_ form: StepForm, on state: RequestState, _ visit: RequestSteps.Visit) async throws -> StepOutcome? {
-        let application = visit.issuer.application
+    func perform(_ form: StepForm, on state: RequestState, _ context: RequestSteps.Context) async throws -> StepOutcome?
+    {
+        let application = context.issuer.application
         let account = form.step == .reauthenticate ? state.account(at: form.step) : nil
         switch (form.step, form.action) {
         case (.signIn, .password(let identifier, let password, let remember)),
             (.reauthenticate, .password(let identifier, let password, let remember)),
             (.secondProof, .password(let identifier, let password, let remember)):
-            try await limits.spend(.login, of: RateSubject(visit.client), in: application)
+            try await limits.spend(.login, of: RateSubject(context.client), in: application)
             let typed = try TypedPassword(email: account?.passwordAddress ?? identifier, password: password)
-            return try await prove(form, on: state, remember: remember, visit) { ticket, client in
+            return try await prove(form, on: state, remember: remember, context) { ticket, client in
                 try await signIn.signIn(with: typed, ticket: ticket, from: client, in: application)
             }
         case (.code, .verify(let code)):
             guard let sent = state.progress.challenge, let code else { throw AccountsError.missingParameter("code") }
-            try await limits.spend(asCallOf: "POST /api/v1/auth/\(sent.kind)/otp/verify", visit)
+            try await limits.spend(asCallOf: "POST /api/v1/auth/\(sent.kind)/otp/verify", context)
             let presented = PresentedOneTimeCode(challengeID: sent.id, code: code)
-            return try await prove(form, on: state, remember: sent.remember, visit) { ticket, client in
+            return try await prove(form, on: state, remember: sent.remember, context) { ticket, client in
                 try await signIn.signIn(
                     with: presented, ofKind: sent.kind, named: sent.provider, mayOpenAccount: state.opensAccounts,
                     ticket: ticket, by: nil, from: client, in: application)
@@ -39,26 +40,26 @@ struct StepProofs: StepActions {
             guard let identifier = account?.address ?? identifier else {
                 throw AccountsError.missingParameter("identifier")
             }
-            return try await send(to: identifier, remember: remember, state, visit)
+            return try await send(to: identifier, remember: remember, state, context)
         case (.code, .resend):
             guard let sent = state.progress.challenge else { throw AccountsError.missingParameter("identifier") }
-            return try await send(to: sent.identifier, remember: sent.remember, state, visit)
+            return try await send(to: sent.identifier, remember: sent.remember, state, context)
         default: return nil
         }
     }
 
     /// Sends a code by the provider of the address's kind.
     private func send(
-        to identifier: String, remember: Bool, _ state: RequestState, _ visit: RequestSteps.Visit
+        to identifier: String, remember: Bool, _ state: RequestState, _ context: RequestSteps.Context
     ) async throws -> StepOutcome {
-        let application = visit.issuer.application
-        try await limits.spend(.otpClient, of: RateSubject(visit.client), in: application)
+        let application = context.issuer.application
+        try await limits.spend(.otpClient, of: RateSubject(context.client), in: application)
         let kind = identifier.contains("@") ? Address.Kind.email : .phone
         guard let provider = application.providers.challengeProvider(for: kind) else {
             throw ProviderError.malformed(field: "identifier", reason: "is no address that a code can be sent to")
         }
         let sent = try await codes.begin(
-            identifier, ofKind: provider.kind, named: provider.name, by: nil, from: visit.client, in: application)
+            identifier, ofKind: provider.kind, named: provider.name, by: nil, from: context.client, in: application)
         var state = state
         state.progress.challenge = SentChallenge(
             id: sent.id.text, kind: provider.kind, provider: provider.name, identifier: identifier,
@@ -68,20 +69,20 @@ struct StepProofs: StepActions {
 
     /// Signs in under a new cookie of the browser, with the ticket of an earlier refusal if it has not expired.
     private func prove(
-        _ form: StepForm, on state: RequestState, remember: Bool, _ visit: RequestSteps.Visit,
+        _ form: StepForm, on state: RequestState, remember: Bool, _ context: RequestSteps.Context,
         by signIn: (_ ticket: String?, _ client: Client) async throws -> SignedIn
     ) async throws -> StepOutcome {
         try await prove(
-            under: cookie(after: form.action, formToken: form.token, visit), on: state, remember: remember, visit,
+            under: cookie(after: form.action, formToken: form.token, context), on: state, remember: remember, context,
             by: signIn)
     }
 
     func prove(
-        under cookie: OpaqueToken, on state: RequestState, remember: Bool, _ visit: RequestSteps.Visit,
+        under cookie: OpaqueToken, on state: RequestState, remember: Bool, _ context: RequestSteps.Context,
         by signIn: (_ ticket: String?, _ client: Client) async throws -> SignedIn
     ) async throws -> StepOutcome {
         let ticket = state.progress.pending?.ticket
-        let client = client(under: cookie, remember: remember, visit)
+        let client = client(under: cookie, remember: remember, context)
         do {
             return .proven(try await signIn(ticket, client), under: cookie)
         } catch AccountsError.invalidToken where ticket != nil {
@@ -95,7 +96,7 @@ struct StepProofs: StepActions {
 extension StepProofs {
     /// What the person decides after a proof was refused; `nil` if there is nothing to decide.
     func decision(
-        after problem: any Error, to action: StepAction?, of state: RequestState, _ visit: RequestSteps.Visit
+        after problem: any Error, to action: StepAction?, of state: RequestState, _ context: RequestSteps.Context
     ) async throws -> PendingDecision? {
         switch problem {
         case AccountsError.identityInUse(let ticket, let refusal):
@@ -104,7 +105,7 @@ extension StepProofs {
         // To sign in to the other account does not link its identity.
         case _ where state.isAtLink: return nil
         case AccountsError.secondProofRequired(let ticket, let refusal):
-            let ways = try await signIn.ways(with: ticket, in: visit.issuer.application)
+            let ways = try await signIn.ways(with: ticket, in: context.issuer.application)
             return .secondProof(ticket: ticket, rule: refusal.rule, ways: ways)
         case AccountsError.accountDeleted(let purgeAfter, let token?, _):
             let remember = action?.remembers ?? state.progress.challenge?.remember ?? false
@@ -121,18 +122,18 @@ extension StepProofs {
     ///
     /// A form that is sent twice gives the browser the same cookie twice. Each time that a form is shown, each former
     /// cookie and each typed secret gives another, and all are unpredictable without the key of the server.
-    func cookie(after action: StepAction, formToken: String, _ visit: RequestSteps.Visit) -> OpaqueToken {
+    func cookie(after action: StepAction, formToken: String, _ context: RequestSteps.Context) -> OpaqueToken {
         guard let proof = action.proof else { return opaque.make() }
-        return cookie(after: proof, in: formToken, visit)
+        return cookie(after: proof, in: formToken, context)
     }
 
     /// The browser's cookie after a proof from a provider's pages, by the proof's single-use code.
-    func cookie(after callback: ProviderCallback, _ visit: RequestSteps.Visit) -> OpaqueToken {
-        callback.code.map { cookie(after: $0, in: visit.request, visit) } ?? opaque.make()
+    func cookie(after callback: ProviderCallback, _ context: RequestSteps.Context) -> OpaqueToken {
+        callback.code.map { cookie(after: $0, in: context.request, context) } ?? opaque.make()
     }
 
-    private func cookie(after proof: String, in form: String, _ visit: RequestSteps.Visit) -> OpaqueToken {
-        let former = visit.browser.sessions.flatMap(opaque.parse)?.text ?? ""
+    private func cookie(after proof: String, in form: String, _ context: RequestSteps.Context) -> OpaqueToken {
+        let former = context.browser.sessions.flatMap(opaque.parse)?.text ?? ""
         let value = opaque.pseudonym(of: "\(form)\n\(former)\n\(proof)", purpose: "cookie after a form")
         return opaque.parse(Digest.base64URL(value)) ?? opaque.make()
     }
@@ -140,17 +141,17 @@ extension StepProofs {
     /// The client of a use case whose session the browser keeps under a cookie.
     ///
     /// `remember` is what the person has chosen, if the application lets people choose.
-    func client(under cookie: OpaqueToken, remember: Bool, _ visit: RequestSteps.Visit) -> Client {
-        let settings = visit.issuer.settings.browserSessions
+    func client(under cookie: OpaqueToken, remember: Bool, _ context: RequestSteps.Context) -> Client {
+        let settings = context.issuer.settings.browserSessions
         let isRemembered =
             switch settings.remember {
             case .ask: remember
             case .always: true
             case .never: false
             }
-        var client = visit.client
+        var client = context.client
         client.cookie = BrowserCookie(
-            hash: cookie.hash, replacing: visit.browser.sessions.flatMap(opaque.parse)?.hash,
+            hash: cookie.hash, replacing: context.browser.sessions.flatMap(opaque.parse)?.hash,
             session: .v8(of: opaque.pseudonym(of: cookie.text, purpose: "session of a cookie")),
             lifetime: settings.lifetime, idle: isRemembered ? nil : settings.idle)
         return client

@@ -7,7 +7,7 @@ internal import ProviderKit
 /// What the pages of an authorization request read and write.
 extension SQLStore {
     /// Reads a request and the accounts of its browser.
-    package static let visit = Statement(
+    package static let selectBrowserRequest = Statement(
         .read,
         """
         WITH request AS MATERIALIZED (
@@ -27,11 +27,11 @@ extension SQLStore {
          ORDER BY b.created_at, b.id
         """)
 
-    package func visit(
+    package func browserRequest(
         _ request: [UInt8], browser: [UInt8], sessions: [UInt8]?, application: Application.ID
-    ) async throws -> RequestVisit? {
+    ) async throws -> BrowserRequest? {
         let rows = try await run(
-            Self.visit, [.application(application), .bytes(sessions), .bytes(request), .bytes(browser)])
+            Self.selectBrowserRequest, [.application(application), .bytes(sessions), .bytes(request), .bytes(browser)])
         guard var first = rows.first else { return nil }
         let isOpen: Bool = try first.next()
         let stored = try first.nextRequest(request, of: browser, application: application, by: sealing)
@@ -41,7 +41,7 @@ extension SQLStore {
             account.session.consented = Set(try row.next([String]?.self) ?? [])
             return account
         }
-        return RequestVisit(stored: stored, isOpen: isOpen, accounts: accounts.compactMap { $0 })
+        return BrowserRequest(stored: stored, isOpen: isOpen, accounts: accounts.compactMap { $0 })
     }
 
     private static let openRequest = Statement(

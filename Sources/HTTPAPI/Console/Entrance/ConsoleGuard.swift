@@ -10,7 +10,7 @@ internal import ProviderKit
 /// Admits people to the console: a person without a session signs in first, and a person without a role is refused.
 struct ConsoleGuard: Sendable {
     enum Entry: Sendable {
-        case visit(ConsoleVisit)
+        case request(ConsoleRequest)
         /// The response to a person who is not admitted, or must sign in first.
         case refused(Response)
     }
@@ -36,8 +36,8 @@ struct ConsoleGuard: Sendable {
             return .refused(.notice("unknown-application", status: .notFound))
         }
         let scope = RequestScope(serving: served, like: context.scope)
-        return .visit(
-            ConsoleVisit(
+        return .request(
+            ConsoleRequest(
                 console: console, settings: settings, home: issuer.application, session: session,
                 administrator: administrator, scope: scope, context: context))
     }

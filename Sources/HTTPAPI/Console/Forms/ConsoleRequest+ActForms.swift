@@ -4,7 +4,7 @@ internal import Console
 internal import Foundation
 internal import ProviderKit
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     /// The form on the page of an act, with what it shows at first and without what the person may not fill in.
     func form(of endpoint: Endpoint, for target: JSONValue) throws -> JSONValue {
         let path = endpoint.consolePath

@@ -10,9 +10,9 @@ struct ConsoleList: Sendable {
     struct Column: Sendable {
         let title: String
         /// What a cell shows: a text, a time, a list of texts, or an object with `text`, and `href` for a link.
-        let cell: @Sendable (_ item: JSONValue, ConsoleVisit) -> JSONValue
+        let cell: @Sendable (_ item: JSONValue, ConsoleRequest) -> JSONValue
 
-        init(_ title: String, cell: @escaping @Sendable (_ item: JSONValue, ConsoleVisit) -> JSONValue) {
+        init(_ title: String, cell: @escaping @Sendable (_ item: JSONValue, ConsoleRequest) -> JSONValue) {
             (self.title, self.cell) = (title, cell)
         }
 
@@ -55,46 +55,46 @@ struct ConsoleList: Sendable {
 
     /// The page with the list, in a template that may show `more`.
     func page(
-        for visit: ConsoleVisit, in template: String = "list", with more: [String: JSONValue] = [:]
+        for request: ConsoleRequest, in template: String = "list", with more: [String: JSONValue] = [:]
     ) async throws -> ConsolePage {
         ConsolePage(
             template, title: ConsoleTemplates.text("list.\(name).title") ?? name,
-            try await values(for: visit).merging(more) { $1 })
+            try await values(for: request).merging(more) { $1 })
     }
 
     /// What the template `list` shows.
-    func values(for visit: ConsoleVisit) async throws -> [String: JSONValue] {
-        let query = try visit.context.request.query
-        let filters = (visit.console.endpoint(.get, path)?.takes.parameters ?? []).filter {
+    func values(for request: ConsoleRequest) async throws -> [String: JSONValue] {
+        let query = try request.query
+        let filters = (request.console.endpoint(.get, path)?.takes.parameters ?? []).filter {
             !["limit", "after"].contains($0.name)
         }
         let asked =
             filters.map { ($0.name, $0.isTime ? query[$0.name]?.inUTC : query[$0.name]) } + [("after", query["after"])]
-        let answer = try await visit.answer(to: path, asking: asked)
+        let answer = try await request.answer(to: path, asking: asked)
         let next = answer["next"].string.map { next in
             let kept = asked.filter { $0.0 != "after" } + [("after", next)]
-            return kept.reduce(visit.path(of: path)) { $0.addingQuery([$1.0: $1.1]) }
+            return kept.reduce(request.path(of: path)) { $0.addingQuery([$1.0: $1.1]) }
         }
         var values: [String: JSONValue] = [
-            "name": .string(name), "path": .string(visit.path(of: path)),
+            "name": .string(name), "path": .string(request.path(of: path)),
             "filters": .array(filters.map { filter($0, query[$0.name]) }), "hasFilters": .bool(!filters.isEmpty),
-            "acts": .array(acts.map { visit.link($0) }.filter { !$0.isNull }),
+            "acts": .array(acts.map { request.link($0) }.filter { !$0.isNull }),
             "forms": .array(
                 forms.map { route in
-                    let form = visit.form(route)
-                    return form.isNull ? .null : ["form": form, "title": visit.link(route)["title"]]
+                    let form = request.form(route)
+                    return form.isNull ? .null : ["form": form, "title": request.link(route)["title"]]
                 }.filter { !$0.isNull }),
         ]
         values["about"] = ConsoleTemplates.text("list.\(name).about").map { .string($0) }
         let isFiltered = filters.contains { query[$0.name] != nil }
-        return values.merging(table(of: answer, next: next, isFiltered: isFiltered, in: visit)) { $1 }
+        return values.merging(table(of: answer, next: next, isFiltered: isFiltered, in: request)) { $1 }
     }
 
     /// What the template `table` shows of a part of the list; `next` leads to the next part.
     func table(
-        of answer: JSONValue, next: String?, isFiltered: Bool = false, in visit: ConsoleVisit
+        of answer: JSONValue, next: String?, isFiltered: Bool = false, in request: ConsoleRequest
     ) -> [String: JSONValue] {
-        let rows = (answer["items"].array ?? []).map { row($0, in: visit) }
+        let rows = (answer["items"].array ?? []).map { row($0, in: request) }
         return [
             "columns": .array(columns.map { ["title": .string($0.title)] }),
             "rows": .array(rows), "hasRows": .bool(!rows.isEmpty),
@@ -104,22 +104,22 @@ struct ConsoleList: Sendable {
         ]
     }
 
-    private func row(_ item: JSONValue, in visit: ConsoleVisit) -> JSONValue {
+    private func row(_ item: JSONValue, in request: ConsoleRequest) -> JSONValue {
         let possible = rowActs.filter { $0.isPossible(item) }
         return [
             "cells": .array(
                 columns.map { column in
-                    ["title": .string(column.title), "cell": .shown(column.cell(item, visit))]
+                    ["title": .string(column.title), "cell": .shown(column.cell(item, request))]
                 }),
             "acts": .array(
                 possible.compactMap { act in
-                    let link = visit.link(act.route)
+                    let link = request.link(act.route)
                     guard let title = link["title"].string, let id = item[path: act.member].string else { return nil }
                     let parameter = "{\(act.parameter)}"
                     let path =
                         act.route.contains(parameter)
-                        ? visit.path(of: act.route.replacing(parameter, with: id))
-                        : visit.path(of: act.route).addingQuery([act.parameter: id])
+                        ? request.path(of: act.route.replacing(parameter, with: id))
+                        : request.path(of: act.route).addingQuery([act.parameter: id])
                     return ["href": .string(path), "title": .string(title), "isGrave": link["isGrave"]]
                 }),
         ]

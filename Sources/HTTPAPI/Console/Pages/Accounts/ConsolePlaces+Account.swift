@@ -7,30 +7,30 @@ extension ConsolePlaces {
     static let accountPath = "/accounts/{uid}"
 
     /// An account: its state in words, everything that it has, and the acts that are possible.
-    static let account = ConsolePlace(accountPath, forms: [accountPath, accountPath + "/notes"]) { visit in
-        let found = try await visit.answer(to: accountPath)
-        var values = try visit.shown(found)
-        values["actGroups"] = .array(visit.actGroups(on: found))
-        values["reveal"] = visit.link(accountPath + "/reveal")
-        values["access"] = visit.link(accountPath + "/access")
-        values["limits"] = visit.may(.writeLimits) ? .string(visit.base + "/limits") : .null
-        values["identityTable"] = try await accountIdentities.part(in: visit)
-        values["sessionTable"] = try await accountSessions.part(in: visit)
-        values["timelineTable"] = try await timeline.part(in: visit, limit: 20)
-        values["mergeTable"] = try await merges.part(in: visit)
-        values["notes"] = try await visit.notes(cut: true)
-        values["noteForm"] = visit.form(accountPath + "/notes", omitted: ["reason.note"])
-        values["profileForm"] = visit.form(accountPath)
-        values["isProfileOpen"] = .bool(visit.attempt(at: visit.path(of: accountPath)) != nil)
+    static let account = ConsolePlace(accountPath, forms: [accountPath, accountPath + "/notes"]) { request in
+        let found = try await request.answer(to: accountPath)
+        var values = try request.shown(found)
+        values["actGroups"] = .array(request.actGroups(on: found))
+        values["reveal"] = request.link(accountPath + "/reveal")
+        values["access"] = request.link(accountPath + "/access")
+        values["limits"] = request.may(.writeLimits) ? .string(request.base + "/limits") : .null
+        values["identityTable"] = try await accountIdentities.part(in: request)
+        values["sessionTable"] = try await accountSessions.part(in: request)
+        values["timelineTable"] = try await timeline.part(in: request, limit: 20)
+        values["mergeTable"] = try await merges.part(in: request)
+        values["notes"] = try await request.notes(cut: true)
+        values["noteForm"] = request.form(accountPath + "/notes", omitted: ["reason.note"])
+        values["profileForm"] = request.form(accountPath)
+        values["isProfileOpen"] = .bool(request.attempt(at: request.path(of: accountPath)) != nil)
         return ConsolePage("account", title: "Account", values)
     }
 
     /// The notes about an account in full length.
-    static let accountNotes = ConsolePlace(accountPath + "/notes") { visit in
-        try await visit.require(accountPath + "/notes")
-        let up = JSONValue.string(visit.path(of: accountPath))
-        let form = visit.form(accountPath + "/notes", omitted: ["reason.note"])
-        return ConsolePage("notes", title: "Notes", ["up": up, "notes": try await visit.notes(), "noteForm": form])
+    static let accountNotes = ConsolePlace(accountPath + "/notes") { request in
+        try await request.require(accountPath + "/notes")
+        let up = JSONValue.string(request.path(of: accountPath))
+        let form = request.form(accountPath + "/notes", omitted: ["reason.note"])
+        return ConsolePage("notes", title: "Notes", ["up": up, "notes": try await request.notes(), "noteForm": form])
     }
 }
 
@@ -76,7 +76,7 @@ extension ConsolePlaces {
     private static let merges = ConsoleList(
         path: accountPath + "/merges", name: "merges",
         columns: [
-            .init("Absorbed account") { item, visit in visit.accountLink(item["absorbed"]) },
+            .init("Absorbed account") { item, request in request.accountLink(item["absorbed"]) },
             .init("Merged", "mergedAt"),
             .init("The person can undo it until") { item, _ in
                 item["undoneAt"].isNull ? item["undoUntil"] : "It was undone"
@@ -86,18 +86,18 @@ extension ConsolePlaces {
 
 extension ConsoleList {
     /// The list as a part of a page, where the parameter of the list's name has the cursor; `null` without the scope.
-    fileprivate func part(in visit: ConsoleVisit, limit: Int = 10) async throws -> JSONValue {
-        let cursor = try visit.context.request.query[name]
-        let answer = try await visit.read(path, asking: [("limit", String(limit)), ("after", cursor)])
+    fileprivate func part(in request: ConsoleRequest, limit: Int = 10) async throws -> JSONValue {
+        let cursor = try request.query[name]
+        let answer = try await request.read(path, asking: [("limit", String(limit)), ("after", cursor)])
         guard !answer.isNull else { return .null }
         let next = answer["next"].string.map {
-            "\(visit.path(of: ConsolePlaces.accountPath).addingQuery([name: $0]))#\(name)"
+            "\(request.path(of: ConsolePlaces.accountPath).addingQuery([name: $0]))#\(name)"
         }
-        return .object(table(of: answer, next: next, in: visit))
+        return .object(table(of: answer, next: next, in: request))
     }
 }
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     /// The notes about the account, the newest first; `null` without the scope.
     ///
     /// With `cut`, long ones lead to the page that has them whole.

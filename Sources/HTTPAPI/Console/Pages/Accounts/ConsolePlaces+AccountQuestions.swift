@@ -7,10 +7,10 @@ internal import ProviderKit
 
 extension ConsolePlaces {
     /// The values that an administrator has requested with a reason: the only page with unmasked values.
-    static let revealed = ConsoleAnswer(accountPath + "/reveal", isOfAct: true) { visit, answer, _ in
+    static let revealed = ConsoleAnswer(accountPath + "/reveal", isOfAct: true) { request, answer, _ in
         let texts = ["displayName", "email", "phone"].filter { answer.object?[$0] != nil }
         var values: [String: JSONValue] = [
-            "up": .string(visit.path(of: accountPath)),
+            "up": .string(request.path(of: accountPath)),
             "texts": .array(
                 texts.map { name in
                     let label = ConsoleTemplates.text("option.fields.\(name)") ?? name
@@ -26,7 +26,7 @@ extension ConsolePlaces {
         where answer.object?[name] != nil {
             var list = list
             list.rowActs = []
-            values[name] = .object(list.table(of: ["items": answer[name]], next: nil, in: visit))
+            values[name] = .object(list.table(of: ["items": answer[name]], next: nil, in: request))
         }
         return ConsolePage("revealed", title: "Revealed fields", values)
     }
@@ -35,14 +35,14 @@ extension ConsolePlaces {
 // MARK: - Merging
 
 extension ConsolePlaces {
-    static let mergeForecast = ConsolePlace(accountPath + "/merge", forms: [accountPath + "/merge"]) { visit in
-        try await visit.require(accountPath + "/merge")
-        return mergePage(in: visit)
+    static let mergeForecast = ConsolePlace(accountPath + "/merge", forms: [accountPath + "/merge"]) { request in
+        try await request.require(accountPath + "/merge")
+        return mergePage(in: request)
     }
 
-    static let mergeForecastAnswer = ConsoleAnswer(accountPath + "/merge") { visit, forecast, fields in
+    static let mergeForecastAnswer = ConsoleAnswer(accountPath + "/merge") { request, forecast, fields in
         var values: [String: JSONValue] = [:]
-        for name in ["survivor", "absorbed"] { values[name] = visit.accountLink(forecast[name]) }
+        for name in ["survivor", "absorbed"] { values[name] = request.accountLink(forecast[name]) }
         let moves = forecast["moves"]
         values["identities"] = .array(
             (moves["identities"].array ?? []).map {
@@ -55,11 +55,11 @@ extension ConsolePlaces {
         values["warnings"] = forecast["warnings"]
         let sessions = forecast["drops"].array?.first { $0["kind"] == "sessions" }
         values["sessions"] = sessions?["count"] ?? false
-        return mergePage(in: visit, with: fields["other"], forecast: .object(values))
+        return mergePage(in: request, with: fields["other"], forecast: .object(values))
     }
 
     private static func mergePage(
-        in visit: ConsoleVisit, with other: String? = nil, forecast: JSONValue = .null
+        in request: ConsoleRequest, with other: String? = nil, forecast: JSONValue = .null
     ) -> ConsolePage {
         let route = accountPath + "/merge"
         var preset = ["dryRun": "true"]
@@ -67,8 +67,8 @@ extension ConsolePlaces {
         return ConsolePage(
             "merge", title: ConsoleTemplates.text("act.accounts.forecastMerge.title") ?? "Merge",
             [
-                "up": .string(visit.path(of: accountPath)), "forecast": forecast,
-                "form": visit.form(route, preset: preset, hidden: ["dryRun"]),
+                "up": .string(request.path(of: accountPath)), "forecast": forecast,
+                "form": request.form(route, preset: preset, hidden: ["dryRun"]),
             ])
     }
 }
@@ -79,11 +79,11 @@ extension ConsolePlaces {
     /// Why a person has a second account.
     ///
     /// The other account's id is in the query, because an id is no personal data.
-    static let secondAccount = ConsolePlace(accountPath + "/why") { visit in
-        let other = try visit.context.request.query["other"]?.trimmingCharacters(in: .whitespaces)
-        let answer = try await visit.answer(to: accountPath + "/why", asking: [("other", other)])
+    static let secondAccount = ConsolePlace(accountPath + "/why") { request in
+        let other = try request.query["other"]?.trimmingCharacters(in: .whitespaces)
+        let answer = try await request.answer(to: accountPath + "/why", asking: [("other", other)])
         var values: [String: JSONValue] = [
-            "up": .string(visit.path(of: accountPath)), "path": .string(visit.path),
+            "up": .string(request.path(of: accountPath)), "path": .string(request.path),
             "other": ["exact": .string(other ?? "")],
             "verdict": answer["verdict"], "rule": answer["rule"].isNull ? false : answer["rule"],
             "sentence": answer["sentence"], "remedies": answer["remedies"],
@@ -91,14 +91,14 @@ extension ConsolePlaces {
         ]
         for name in ["then", "now"] where !answer[name].isNull {
             var shown = answer[name].closed.object ?? [:]
-            shown["claims"] = .array((answer[name]["addresses"].array ?? []).map { visit.claim($0) })
+            shown["claims"] = .array((answer[name]["addresses"].array ?? []).map { request.claim($0) })
             values[name] = .object(shown)
         }
         return ConsolePage("why", title: ConsoleTemplates.text("act.accounts.why.title") ?? "Why", values)
     }
 }
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     /// What a provider claimed about an address, and which account owns it.
     fileprivate func claim(_ address: JSONValue) -> JSONValue {
         var shown: [String: JSONValue] = ["kind": .words("address", address["kind"])]

@@ -24,8 +24,8 @@ extension ConsolePlaces {
 
     /// The search, and all accounts; the address of the search has the same page, to begin again there.
     private static func accountList(_ path: String, forms: [String] = []) -> ConsolePlace {
-        ConsolePlace(path, forms: forms) { visit in
-            try await allAccounts.page(for: visit, in: "accounts", with: AccountQuery.forms(in: visit))
+        ConsolePlace(path, forms: forms) { request in
+            try await allAccounts.page(for: request, in: "accounts", with: AccountQuery.forms(in: request))
         }
     }
 
@@ -38,8 +38,11 @@ extension ConsolePlaces {
         columns: accountColumns + [.init("Found by") { item, _ in .words("match", item["matchedBy"]) }])
 
     private static let accountColumns: [ConsoleList.Column] = [
-        .init("Name") { item, visit in
-            ["text": .string(item["displayName"].string ?? "No name"), "href": visit.accountLink(item["uid"])["href"]]
+        .init("Name") { item, request in
+            [
+                "text": .string(item["displayName"].string ?? "No name"),
+                "href": request.accountLink(item["uid"])["href"],
+            ]
         },
         .init("E-mail") { item, _ in .address(item["email"], isVerified: item["emailVerified"]) },
         .init("Phone") { item, _ in .address(item["phone"], isVerified: item["phoneVerified"]) },

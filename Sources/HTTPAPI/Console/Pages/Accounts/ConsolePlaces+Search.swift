@@ -57,47 +57,47 @@ extension AccountQuery {
     /// What the template `accounts` shows of the forms that search.
     ///
     /// The field keeps what was typed; no title and no address has it.
-    static func forms(in visit: ConsoleVisit, asked fields: FormFields? = nil) -> [String: JSONValue] {
-        let path = visit.path(of: Self.path)
-        let attempt = visit.attempt(at: path)
+    static func forms(in request: ConsoleRequest, asked fields: FormFields? = nil) -> [String: JSONValue] {
+        let path = request.path(of: Self.path)
+        let attempt = request.attempt(at: path)
         let fields = fields ?? attempt?.fields
         let isByOther = fields.map(isByOther) ?? false
         let typed = (["q"] + fieldsOfQuery).lazy.compactMap { fields?[$0] }.first
         var values: [String: JSONValue] = [
             "search": [
-                "action": .string(path), "csrf": .string(visit.formToken(for: path)),
-                "q": ["exact": .string(typed ?? "")], "takesNames": .bool(visit.may(.revealAccounts)),
+                "action": .string(path), "csrf": .string(request.formToken(for: path)),
+                "q": ["exact": .string(typed ?? "")], "takesNames": .bool(request.may(.revealAccounts)),
                 "problem": isByOther ? false : attempt?.problem.map { .string($0.message) } ?? false,
             ],
             "isByOther": .bool(isByOther),
         ]
-        let prefixes: Set = visit.may(.revealAccounts) ? [] : ["emailPrefix", "phonePrefix"]
+        let prefixes: Set = request.may(.revealAccounts) ? [] : ["emailPrefix", "phonePrefix"]
         let kept = fields?.values.filter { otherFields.contains($0.key) } ?? [:]
-        values["otherSearch"] = visit.form(Self.path, preset: kept, omitted: prefixes.union(fieldsOfQuery))
+        values["otherSearch"] = request.form(Self.path, preset: kept, omitted: prefixes.union(fieldsOfQuery))
         return values
     }
 
     /// The page with what was found.
-    static let answer = ConsoleAnswer(path) { visit, answer, fields in
-        var values = forms(in: visit, asked: fields)
+    static let answer = ConsoleAnswer(path) { request, answer, fields in
+        var values = forms(in: request, asked: fields)
         values["hasFound"] = true
-        values["path"] = .string(visit.path(of: "/accounts"))
-        values["found"] = .object(ConsolePlaces.foundAccounts.table(of: answer, next: nil, in: visit))
+        values["path"] = .string(request.path(of: "/accounts"))
+        values["found"] = .object(ConsolePlaces.foundAccounts.table(of: answer, next: nil, in: request))
         let none = ConsoleTemplates.text("list.found.none.\(kind(of: fields))")
         values["none"] = answer["items"].array?.isEmpty == false ? .null : none.map { .string($0) } ?? .null
-        values["more"] = answer["next"].string.map { more(in: visit, fields, after: $0) } ?? .null
+        values["more"] = answer["next"].string.map { more(in: request, fields, after: $0) } ?? .null
         return ConsolePage("accounts", title: "Accounts", values)
     }
 
     /// The form for the next part.
     ///
     /// The cursor and the search terms are in its body, and not in an address.
-    private static func more(in visit: ConsoleVisit, _ fields: FormFields, after cursor: String) -> JSONValue {
+    private static func more(in request: ConsoleRequest, _ fields: FormFields, after cursor: String) -> JSONValue {
         var sent = fields.values
         sent["after"] = cursor
-        sent["csrf"] = visit.formToken(for: visit.path(of: path))
+        sent["csrf"] = request.formToken(for: request.path(of: path))
         return [
-            "action": .string(visit.path(of: path)),
+            "action": .string(request.path(of: path)),
             "fields": .array(
                 sent.sorted { $0.key < $1.key }.map {
                     ["name": .string($0.key), "value": ["exact": .string($0.value)]]

@@ -3,7 +3,7 @@ internal import Console
 internal import Foundation
 internal import ProviderKit
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     /// What the template `account` shows of the account itself.
     func shown(_ account: JSONValue) throws -> [String: JSONValue] {
         let status = account["status"].string ?? ""

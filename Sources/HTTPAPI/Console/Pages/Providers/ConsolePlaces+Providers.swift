@@ -15,17 +15,17 @@ extension ConsolePlaces {
     ]
 
     static let providerAnswers: [ConsoleAnswer] = [
-        ConsoleAnswer("/providers/{name}/plan") { visit, plan, _ in visit.planPage(plan) },
-        ConsoleAnswer("/providers/{name}/diagnose") { visit, diagnosis, _ in visit.diagnosisPage(diagnosis) },
-        ConsoleAnswer("/providers/check") { visit, answer, fields in
-            try visit.newProviderPage(checked: answer, fields)
+        ConsoleAnswer("/providers/{name}/plan") { request, plan, _ in request.planPage(plan) },
+        ConsoleAnswer("/providers/{name}/diagnose") { request, diagnosis, _ in request.diagnosisPage(diagnosis) },
+        ConsoleAnswer("/providers/check") { request, answer, fields in
+            try request.newProviderPage(checked: answer, fields)
         },
-        ConsoleAnswer("/explain") { visit, explanation, fields in
-            try visit.explainPage(explanation, of: fields)
+        ConsoleAnswer("/explain") { request, explanation, fields in
+            try request.explainPage(explanation, of: fields)
         },
     ]
 
     static let providerReadings: [String: ConsoleReading] = [
-        "/providers/check": { visit, _, fields in [try NewProviderForm.body(from: fields, in: visit)] }
+        "/providers/check": { request, _, fields in [try NewProviderForm.body(from: fields, in: request)] }
     ]
 }

@@ -5,7 +5,7 @@ internal import ProviderKit
 
 // The pages about checks: of a configured provider, and of one that is not configured yet.
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     /// What the checks of a configured provider have found.
     func diagnosisPage(_ diagnosis: JSONValue) -> ConsolePage {
         let name = self["name"]

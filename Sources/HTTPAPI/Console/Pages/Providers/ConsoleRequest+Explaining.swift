@@ -3,7 +3,7 @@ internal import Administration
 internal import Console
 internal import ProviderKit
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     private static let explainRoute = "/explain"
     private static let example = """
         {
@@ -27,8 +27,8 @@ extension ConsoleVisit {
             guard let members = found.object else { return false }
             return .object(members.merging(accountLink(found["uid"]).object ?? [:]) { $1 })
         }
-        var visit = self
-        visit.attempt = ConsoleAttempt(path: path, fields: fields)
+        var request = self
+        request.attempt = ConsoleAttempt(path: path, fields: fields)
         var answer = explanation.object ?? [:]
         answer["identity"] = account(explanation["identity"])
         answer["asking"] = account(explanation["asking"])
@@ -45,7 +45,7 @@ extension ConsoleVisit {
                     "value": .string(ConsoleTemplates.text("option.\(name).\(value)") ?? value),
                 ]
             })
-        return visit.explainPage(["answer": .object(answer)])
+        return request.explainPage(["answer": .object(answer)])
     }
 
     private func explainPage(_ values: [String: JSONValue]) -> ConsolePage {

@@ -5,7 +5,7 @@ internal import ProviderKit
 
 // The pages about switches of providers: the plan of one, and its form.
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     /// What another mode of a provider would do, and the form that switches it.
     func planPage(_ plan: JSONValue) -> ConsolePage {
         let name = self["name"]

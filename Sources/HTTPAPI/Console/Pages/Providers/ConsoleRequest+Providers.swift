@@ -6,7 +6,7 @@ internal import ProviderKit
 
 // The pages about configured providers: the list, and one provider.
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     /// All providers, with what happened at them in the last 24 hours.
     func providersPage() async throws -> ConsolePage {
         let providers = try await allProviders()

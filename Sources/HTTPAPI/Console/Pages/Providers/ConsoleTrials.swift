@@ -14,16 +14,16 @@ extension ConsolePlaces {
     ///
     /// The admin API has no such operation, because a service key has no browser.
     static let trials = [
-        ConsolePlace(trialPath) { visit in
-            try await visit.requireTrials()
-            guard let code = try visit.context.request.query["code"] else { return try visit.trialPage() }
-            let administration = visit.console.administration
+        ConsolePlace(trialPath) { request in
+            try await request.requireTrials()
+            guard let code = try request.query["code"] else { return try request.trialPage() }
+            let administration = request.console.administration
             let ended = try await administration.capacity.run {
                 try await administration.trials.finish(
-                    code, of: visit["name"], in: visit.session, by: visit.administrator)
+                    code, of: request["name"], in: request.session, by: request.administrator)
             }
-            guard let ended else { return try visit.trialPage(["isLost": true]) }
-            return try visit.trialPage(["result": visit.shown(ended.outcome, ended.verdict)])
+            guard let ended else { return try request.trialPage(["isLost": true]) }
+            return try request.trialPage(["result": request.shown(ended.outcome, ended.verdict)])
         }
     ]
 }
@@ -33,19 +33,19 @@ extension ConsoleOperations {
     ///
     /// It is a link, because browsers apply `form-action` to the redirects of a form too.
     var beginTrial: Operation<Void, Response> {
-        operation("beginTrial") { visit in
-            try await visit.requireTrials()
-            let name = visit["name"]
+        operation("beginTrial") { request in
+            try await request.requireTrials()
+            let name = request["name"]
             let beginning = try await console.administration.trials.begin(
-                name, inBrowser: visit.settings.sharesOrigin(with: visit.application.callbackURL(of: name)),
-                in: visit.session, by: visit.administrator)
+                name, inBrowser: request.settings.sharesOrigin(with: request.application.callbackURL(of: name)),
+                in: request.session, by: request.administrator)
             switch beginning {
             case .ended(let outcome):
-                return try await visit.response(visit.trialPage(["result": visit.shown(outcome, nil)]))
+                return try await request.response(request.trialPage(["result": request.shown(outcome, nil)]))
             case .leaves(let redirect):
-                var response = try await visit.response(visit.trialPage(["link": ["whole": .string(redirect.url)]]))
+                var response = try await request.response(request.trialPage(["link": ["whole": .string(redirect.url)]]))
                 if let cookie = redirect.cookie {
-                    let value = cookie.header(age: FlowCookie.age, in: visit.context)
+                    let value = cookie.header(age: FlowCookie.age, in: request.context)
                     response.headers.append(HTTPField(name: .setCookie, value: value))
                 }
                 return response
@@ -68,7 +68,7 @@ extension ConsoleSettings {
 
 // MARK: - What the page shows
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     /// - Throws: `AdministrationError.forbidden`, after it has been audited.
     fileprivate func requireTrials() async throws {
         guard !may(.writeProviders) else { return }

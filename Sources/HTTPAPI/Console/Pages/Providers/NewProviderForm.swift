@@ -118,10 +118,10 @@ struct NewProviderForm: Sendable {
 
 extension NewProviderForm {
     /// The body of `POST /providers/check`; a field `settings` with JSON takes the place of the fields of the schema.
-    static func body(from fields: FormFields, in visit: ConsoleVisit) throws -> JSONValue {
-        guard let endpoint = visit.console.act(at: "/providers/check") else { throw APIError.nothingHere }
+    static func body(from fields: FormFields, in request: ConsoleRequest) throws -> JSONValue {
+        guard let endpoint = request.console.act(at: "/providers/check") else { throw APIError.nothingHere }
         var body = try ConsoleForm.body(of: endpoint, from: fields).object ?? [:]
-        let kind = visit.console.administration.diagnosis.kinds.first { $0.name == fields["kind"] }
+        let kind = request.console.administration.diagnosis.kinds.first { $0.name == fields["kind"] }
         if body["settings"] == nil {
             let settings = kind?.settings.fields.compactMap { setting in
                 fields[Self.settings + setting.name].map { (setting.name, setting.value(of: $0)) }

@@ -8,28 +8,28 @@ extension ConsolePlaces {
     static let access: [ConsolePlace] = [admins, serviceKeys.place]
 
     /// The administrators, with the form that grants a role to the account that `?uid=` names.
-    private static let admins = ConsolePlace("/admins") { visit in
-        let typed = try visit.context.request.query["uid"]
+    private static let admins = ConsolePlace("/admins") { request in
+        let typed = try request.query["uid"]
         var more: [String: JSONValue] = ["typed": ["exact": .string(typed ?? "")]]
         if let uid = typed.flatMap(UUID.init(uuidString:))?.text {
             more["uid"] = .string(uid)
-            more["grant"] = visit.form("/admins/{uid}", at: "\(visit.base)/admins/\(uid)")
+            more["grant"] = request.form("/admins/{uid}", at: "\(request.base)/admins/\(uid)")
         } else if typed != nil {
             more["isNoUid"] = true
         }
-        return try await adminList.page(for: visit, in: "admins", with: more)
+        return try await adminList.page(for: request, in: "admins", with: more)
     }
 
     private static let adminList = ConsoleList(
         path: "/admins", name: "admins",
         columns: [
-            .init("Account") { item, visit in
+            .init("Account") { item, request in
                 // Administrators are accounts of one application, which other applications have no pages about.
-                visit.home.id == visit.application.id ? visit.accountLink(item["uid"]) : item["uid"]
+                request.home.id == request.application.id ? request.accountLink(item["uid"]) : item["uid"]
             },
             .words("Role", "role", of: "role"),
-            .init("For") { item, visit in
-                .string(item["all"].bool == true ? "All applications" : visit.application.name)
+            .init("For") { item, request in
+                .string(item["all"].bool == true ? "All applications" : request.application.name)
             },
             .init("Since", "createdAt"),
         ],

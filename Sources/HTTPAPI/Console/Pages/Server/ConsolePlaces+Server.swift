@@ -5,34 +5,34 @@ internal import ProviderKit
 extension ConsolePlaces {
     // MARK: - Audit
 
-    static let audit = ConsolePlace("/audit") { visit in
-        var state = try await visit.answer(to: "/audit/state").object ?? [:]
+    static let audit = ConsolePlace("/audit") { request in
+        var state = try await request.answer(to: "/audit/state").object ?? [:]
         state["isSealed"] = .bool(state["unsealed"]?.integer == 0)
         state["age"] = .string(Duration.seconds(state["oldestUnsealed"]?.integer ?? 0).inWords)
         return try await auditList.page(
-            for: visit, in: "audit",
-            with: ["state": .object(state), "export": .string(visit.path(of: "/audit/export"))])
+            for: request, in: "audit",
+            with: ["state": .object(state), "export": .string(request.path(of: "/audit/export"))])
     }
 
     private static let auditList = ConsoleList(
         path: "/audit", name: "audit",
         columns: [
             .init("Time", "at"),
-            .init("Event") { item, visit in
+            .init("Event") { item, request in
                 item["event"].string.map { event in
-                    ["text": .string(event), "href": .string(visit.events(by: ["event": event]))]
+                    ["text": .string(event), "href": .string(request.events(by: ["event": event]))]
                 } ?? .null
             },
-            .init("Account") { item, visit in
-                guard item["uid"].isNull else { return visit.accountLink(item["uid"]) }
+            .init("Account") { item, request in
+                guard item["uid"].isNull else { return request.accountLink(item["uid"]) }
                 return item["account"].string.map { pseudonym in
                     [
                         "text": .string("Pseudonym \(pseudonym.prefix(12))…"),
-                        "href": .string(visit.events(by: ["account": pseudonym])),
+                        "href": .string(request.events(by: ["account": pseudonym])),
                     ]
                 } ?? .null
             },
-            .init("Actor") { item, visit in visit.actor(item["actor"]) },
+            .init("Actor") { item, request in request.actor(item["actor"]) },
             .init("Details") { item, _ in
                 .string(JSONValue.object((item["details"].object ?? [:]).filter { $0.key != "actor" }).inline)
             },
@@ -59,10 +59,10 @@ extension ConsolePlaces {
         acts: ["/keys/rotate"])
 
     /// What retiring a key would do; the reason that was typed stays in the form.
-    static let retirement = ConsoleAnswer("/keys/{kid}/retire") { visit, answer, fields in
-        guard let endpoint = visit.console.act(at: "/keys/{kid}/retire") else { throw APIError.nothingHere }
-        var page = try await visit.actPage(of: endpoint)
-        page.values["form"] = visit.form("/keys/{kid}/retire", preset: fields.values.filter { $0.key != "dryRun" })
+    static let retirement = ConsoleAnswer("/keys/{kid}/retire") { request, answer, fields in
+        guard let endpoint = request.console.act(at: "/keys/{kid}/retire") else { throw APIError.nothingHere }
+        var page = try await request.actPage(of: endpoint)
+        page.values["form"] = request.form("/keys/{kid}/retire", preset: fields.values.filter { $0.key != "dryRun" })
         let effect = ConsoleTemplates.text("retirement.\(answer["state"].string ?? "")")
         page.values["what"] = effect.map { .string($0) }
         return page
@@ -70,51 +70,51 @@ extension ConsolePlaces {
 
     // MARK: - Limits
 
-    static let limits = ConsolePlace("/limits", forms: ["/limits/search", "/limits/lift"]) { visit in
-        try await visit.require("/limits/search")
-        var page = limitsPage(visit, typed: [:])
+    static let limits = ConsolePlace("/limits", forms: ["/limits/search", "/limits/lift"]) { request in
+        try await request.require("/limits/search")
+        var page = limitsPage(request, typed: [:])
         // Locks that could not be lifted are named by the form that was sent.
-        if let attempt = visit.attempt(at: visit.path(of: "/limits/lift")) {
-            page.values["lift"] = liftForm(visit, typed: attempt.fields.values)
+        if let attempt = request.attempt(at: request.path(of: "/limits/lift")) {
+            page.values["lift"] = liftForm(request, typed: attempt.fields.values)
         }
         return page
     }
 
-    static let locks = ConsoleAnswer("/limits/search") { visit, answer, fields in
-        var page = limitsPage(visit, typed: fields.values)
+    static let locks = ConsoleAnswer("/limits/search") { request, answer, fields in
+        var page = limitsPage(request, typed: fields.values)
         let found = ConsoleList(
             path: "/limits", name: "locks",
             columns: [
                 .words("Lock", "kind", of: "lock"), .init("Of", "name"), .init("Until", "until"),
             ]
-        ).table(of: ["items": answer["locks"]], next: nil, in: visit)
+        ).table(of: ["items": answer["locks"]], next: nil, in: request)
         page.values["found"] = .object(found)
         // Counters that do not lock yet are lifted, too.
-        page.values["lift"] = liftForm(visit, typed: fields.values)
+        page.values["lift"] = liftForm(request, typed: fields.values)
         return page
     }
 
-    private static func limitsPage(_ visit: ConsoleVisit, typed: [String: String]) -> ConsolePage {
+    private static func limitsPage(_ request: ConsoleRequest, typed: [String: String]) -> ConsolePage {
         ConsolePage(
             "limits", title: ConsoleTemplates.text("list.limits.title") ?? "Limits",
             [
                 "about": .string(ConsoleTemplates.text("list.limits.about") ?? ""),
-                "search": visit.form("/limits/search", preset: typed),
+                "search": request.form("/limits/search", preset: typed),
             ])
     }
 
     /// The form that lifts the locks of what was searched for.
-    private static func liftForm(_ visit: ConsoleVisit, typed: [String: String]) -> JSONValue {
+    private static func liftForm(_ request: ConsoleRequest, typed: [String: String]) -> JSONValue {
         let subjects: Set = ["email", "phone", "address"]
         let subject = typed.filter { subjects.contains($0.key) }
-        return visit.form(
+        return request.form(
             "/limits/lift", preset: subject, hidden: Set(subject.keys), omitted: subjects.subtracting(subject.keys))
     }
 
     // MARK: - Configuration
 
-    static let configuration = ConsolePlace("/configuration") { visit in
-        let answer = try await visit.answer(to: "/configuration")
+    static let configuration = ConsolePlace("/configuration") { request in
+        let answer = try await request.answer(to: "/configuration")
         var (titles, sections): ([String], [String: [JSONValue]]) = ([], [:])
         for item in answer["items"].array ?? [] {
             let key = ConfigurationKey(item["key"].string ?? "")
@@ -171,7 +171,7 @@ private struct ConfigurationKey {
     }
 }
 
-extension ConsoleVisit {
+extension ConsoleRequest {
     /// The list of the audit with filters.
     fileprivate func events(by filter: KeyValuePairs<String, String?>) -> String {
         path(of: "/audit").addingQuery(filter)

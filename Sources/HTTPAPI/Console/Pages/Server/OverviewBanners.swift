@@ -8,61 +8,61 @@ enum OverviewBanners {
     /// After how many seconds without a seal the audit is named; it is sealed every few seconds.
     private static let longestUnsealed: Int64 = 60
 
-    static func values(for visit: ConsoleVisit, at now: Date) async throws -> [String: JSONValue] {
+    static func values(for request: ConsoleRequest, at now: Date) async throws -> [String: JSONValue] {
         let limit = [("limit", Optional("200"))]
-        let providers = try await visit.read("/providers", asking: limit)["items"].array ?? []
-        let webhooks = try await visit.read("/webhooks", asking: limit)["items"].array ?? []
-        let keys = try await visit.read("/service-keys", asking: limit)["items"].array ?? []
-        let refused = try await visit.read("/configuration")["refused"]
-        let audit = try await visit.read("/audit/state")
+        let providers = try await request.read("/providers", asking: limit)["items"].array ?? []
+        let webhooks = try await request.read("/webhooks", asking: limit)["items"].array ?? []
+        let keys = try await request.read("/service-keys", asking: limit)["items"].array ?? []
+        let refused = try await request.read("/configuration")["refused"]
+        let audit = try await request.read("/audit/state")
         let unsealed = audit["oldestUnsealed"].integer ?? 0
         return [
-            "switches": .array(providers.compactMap { switched($0, in: visit) }),
-            "secrets": .array(providers.compactMap { expiringSecret($0, in: visit, at: now) }),
-            "keys": .array(keys.compactMap { expiringKey($0, in: visit, at: now) }),
+            "switches": .array(providers.compactMap { switched($0, in: request) }),
+            "secrets": .array(providers.compactMap { expiringSecret($0, in: request, at: now) }),
+            "keys": .array(keys.compactMap { expiringKey($0, in: request, at: now) }),
             "refused": refused.isNull
-                ? .null : ["at": refused["at"], "href": .string(visit.path(of: "/configuration"))],
+                ? .null : ["at": refused["at"], "href": .string(request.path(of: "/configuration"))],
             "unsealed": unsealed <= longestUnsealed
                 ? .null
                 : [
                     "age": .string(Duration.seconds(unsealed).inWords),
-                    "href": .string(visit.path(of: "/audit")),
+                    "href": .string(request.path(of: "/audit")),
                 ],
             "webhooks": .array(
                 webhooks.filter { $0["state"].string == "failing" }.map { webhook in
                     [
                         "name": webhook["name"], "failure": webhook["failure"], "pending": webhook["pending"],
-                        "href": .string(visit.path(of: "/webhooks")),
+                        "href": .string(request.path(of: "/webhooks")),
                     ]
                 }),
         ]
     }
 
-    private static func switched(_ provider: JSONValue, in visit: ConsoleVisit) -> JSONValue? {
+    private static func switched(_ provider: JSONValue, in request: ConsoleRequest) -> JSONValue? {
         let change = provider["switch"]
         guard !change.isNull else { return nil }
         return [
             "name": provider["name"], "from": .words("mode", provider["fileMode"]),
             "to": .words("mode", change["mode"]), "until": change["until"],
-            "href": link(to: provider, in: visit),
+            "href": link(to: provider, in: request),
         ]
     }
 
-    private static func expiringSecret(_ provider: JSONValue, in visit: ConsoleVisit, at now: Date) -> JSONValue? {
+    private static func expiringSecret(_ provider: JSONValue, in request: ConsoleRequest, at now: Date) -> JSONValue? {
         guard let expiry = SecretExpiry(provider["secretExpires"], now: now), expiry.isDue else { return nil }
-        return ["name": provider["name"], "expiry": expiry.json, "href": link(to: provider, in: visit)]
+        return ["name": provider["name"], "expiry": expiry.json, "href": link(to: provider, in: request)]
     }
 
-    private static func expiringKey(_ key: JSONValue, in visit: ConsoleVisit, at now: Date) -> JSONValue? {
+    private static func expiringKey(_ key: JSONValue, in request: ConsoleRequest, at now: Date) -> JSONValue? {
         guard key["revokedAt"].isNull, let end = key["expiresAt"].time,
             (now...now.addingTimeInterval(notice)).contains(end)
         else { return nil }
         return [
-            "name": key["name"], "expiresAt": key["expiresAt"], "href": .string(visit.path(of: "/service-keys")),
+            "name": key["name"], "expiresAt": key["expiresAt"], "href": .string(request.path(of: "/service-keys")),
         ]
     }
 
-    private static func link(to provider: JSONValue, in visit: ConsoleVisit) -> JSONValue {
-        .string(visit.path(of: "/providers") + "/\(provider["name"].string ?? "")")
+    private static func link(to provider: JSONValue, in request: ConsoleRequest) -> JSONValue {
+        .string(request.path(of: "/providers") + "/\(provider["name"].string ?? "")")
     }
 }
