@@ -6,6 +6,12 @@
 /// Each step is a transaction of its own. A run that was interrupted is continued by the next one, and a run on a
 /// distributed database does nothing.
 package struct Distribution: Sendable {
+    /// The setting with which the steps are run.
+    ///
+    /// Citus otherwise takes over each local table that references a copied one, and then refuses to distribute the
+    /// tables that it references.
+    package static let setting = "citus.enable_local_reference_table_foreign_keys = off"
+
     private let database: Database
 
     package init(database: Database) {
@@ -50,6 +56,7 @@ package struct Distribution: Sendable {
                 SET LOCAL statement_timeout = 0;
                 SET LOCAL lock_timeout = 0;
                 SET LOCAL idle_in_transaction_session_timeout = 0;
+                SET LOCAL \(Self.setting);
                 SELECT pg_advisory_xact_lock(\(Migrator.lock));
                 """)
             guard let step = try await missingSteps(on: transaction).first else { return nil }

@@ -76,6 +76,7 @@ import Testing
             try await database.transaction {
                 try await $0.script(
                     """
+                    SET LOCAL \(Distribution.setting);
                     SELECT create_reference_table('applications');
                     SELECT create_distributed_table('accounts', 'application_id');
                     """)
