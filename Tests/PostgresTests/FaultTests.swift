@@ -48,7 +48,7 @@ import Testing
                 } catch {
                     tally.failures += 1
                     if error == .connectionLost(maybeExecuted: true) { tally.uncertain.insert(number) }
-                    // a caller that is refused at once must not spin
+                    // A caller that is refused at once must not spin.
                     try? await Task.sleep(for: .milliseconds(5))
                 }
                 tally.slowest = max(tally.slowest, ContinuousClock.now - start)
@@ -67,7 +67,7 @@ import Testing
             let load = Load()
             let tally = Task { await load.run(on: database, callers: 32) }
             for _ in 0..<10 {
-                // one of its own victims, so its answer may be lost
+                // One of its own victims, so its answer may be lost.
                 _ = try? await database.execute(.terminateAll)
                 try await Task.sleep(for: .milliseconds(100))
             }
@@ -110,7 +110,7 @@ import Testing
 
             await cluster.crash()
             try await eventually { !database.isReachable }
-            // once the loss is known, callers fail at once
+            // Once the loss is known, callers fail at once.
             try await eventually { await thrown { try await database.execute(.one) } != nil }
             try await Task.sleep(for: .seconds(1.2))
             let start = ContinuousClock.now
@@ -150,7 +150,7 @@ import Testing
         try await withDatabase(url: cluster.url, configure: configure) { database in
             let backend: Int = try await database.value(.backend)
             try signal("STOP", to: backend)
-            // the read is sent again on the next connection
+            // The read is sent again on the next connection.
             let again: Int = try await database.value(.backend)
             #expect(again != backend)
             try signal("KILL", to: backend)

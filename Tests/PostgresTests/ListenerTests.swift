@@ -47,7 +47,7 @@ import Testing
             try await eventually { listener.isCurrent }
             try await events.hear("")
 
-            // the connection is probed; without that it would count as outdated after 0.7 s
+            // The connection is probed; without that it would count as outdated after 0.7 s.
             try await Task.sleep(for: .seconds(1))
             try await eventually { listener.isCurrent }
             database.stopListening(listener)

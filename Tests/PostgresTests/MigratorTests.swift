@@ -36,7 +36,7 @@ import Testing
             #expect(try await one.isCurrent())
             #expect(try await !two.isCurrent())
             #expect(try await two.migrate() == [second])
-            // while servers are replaced, the previous version still serves
+            // While servers are replaced, the previous version still serves.
             #expect(try await one.isCurrent())
             #expect(await thrown { try await one.migrate() }?.description.contains("newer than this program") == true)
         }

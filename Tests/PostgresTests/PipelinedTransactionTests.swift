@@ -19,7 +19,7 @@ import Testing
 
     @Test func theServerRunsStatementsInTheOrderInWhichTheyAreSent() async throws {
         try await withTable { database in
-            // the second round finds the statements prepared, and therefore sends one batch
+            // The second round finds the statements prepared, and therefore sends one batch.
             for round in 0..<2 {
                 let counts: [Int] = try await database.transaction { transaction in
                     var answers: [PendingAnswer] = []
@@ -43,7 +43,7 @@ import Testing
                 for number in 0..<5 { _ = try transaction.send(.insert, [.int(number)]) }
                 _ = try await transaction.execute(.count)
             }
-            // the batch and COMMIT
+            // The batch and COMMIT.
             #expect(database.statistics.roundTrips == before + 2)
             let seen = try await count(database)
             #expect(seen == 5)
@@ -95,7 +95,7 @@ import Testing
                     }
                 }
             }
-            // the closure swallowed the errors, but the COMMIT fails
+            // The closure swallowed the errors, but the COMMIT fails.
             guard case .server(let server) = error else {
                 Issue.record("unexpected \(String(describing: error))")
                 return
@@ -176,7 +176,7 @@ import Testing
                     let insert = try transaction.send(.insert, [.int(1)])
                     let sleep = try transaction.send(.sleep, [.double(5)])
                     let last = try transaction.send(.insert, [.int(2)])
-                    // the first wait sends all three
+                    // The first wait sends all three.
                     async let first = thrown { try await insert.rows() }
                     try await eventually { (try await database.value(.sleepers) as Int) == 1 }
                     _ = try await database.execute(.terminate, .int(backend))

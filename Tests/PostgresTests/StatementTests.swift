@@ -7,7 +7,7 @@ import Testing
     @Test func anErrorInABatchIsItsOwnCallersAlone() async throws {
         try await withDatabase(configure: { $0.pipelined = 1 }) { database in
             try await database.ready(within: .seconds(5))
-            // while the connection is busy, the other statements wait and are then sent as one batch
+            // While the connection is busy, the other statements wait and are then sent as one batch.
             async let busy: String = database.value(.sleep, .double(0.1))
             let outcomes = try await withThrowingTaskGroup(of: (Int, Result<Int, PostgresError>).self) { group in
                 for number in 0..<50 {
@@ -116,7 +116,7 @@ import Testing
             #expect(await thrown { try await task.value } == .cancelled)
             #expect(await thrown { try await queued.value } == .cancelled)
             #expect(ContinuousClock.now - start < .seconds(5))
-            // the connection can be used again after the server has ended the cancelled statement
+            // The connection can be used again after the server has ended the cancelled statement.
             let one: Int32 = try await database.value(.one)
             #expect(one == 1)
         }

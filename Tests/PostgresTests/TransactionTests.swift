@@ -73,7 +73,7 @@ import Testing
             let start = ContinuousClock.now
             task.cancel()
             #expect(await thrown { try await task.value } == .cancelled)
-            // the only connection for transactions is free again long before the sleep would have ended
+            // The only connection for transactions is free again long before the sleep would have ended.
             let sum: Int = try await database.transaction { try await $0.value(.sum) }
             #expect(sum == 0)
             #expect(ContinuousClock.now - start < .seconds(20))
@@ -193,7 +193,7 @@ import Testing
 
     @Test func aCommitWithoutAnswerMayHaveHappened() async throws {
         try await withTable(configure: { $0.transactions = 1 }) { database in
-            // a deferred trigger makes COMMIT slow
+            // A deferred trigger makes COMMIT slow.
             try await database.transaction { try await $0.script(slowCommit) }
             let task = Task { try await database.transaction { _ = try await $0.execute(.insert, .int(1)) } }
             try await eventually { (try await database.value(.committers) as Int) == 1 }

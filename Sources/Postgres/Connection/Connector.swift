@@ -36,7 +36,7 @@ enum Connector {
         let parameters = [
             ("connect_timeout", "2"), ("keepalives_idle", "10"), ("keepalives_interval", "5"),
             ("keepalives_count", "3"), ("tcp_user_timeout", "5000"),
-            // of several hosts, selects the current primary
+            // Of several hosts, selects the current primary.
             ("target_session_attrs", "read-write"), ("fallback_application_name", "gatehouse"),
             ("dbname", configuration.url), ("client_encoding", "UTF8"),
         ]

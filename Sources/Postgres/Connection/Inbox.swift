@@ -74,7 +74,7 @@ final class Inbox: Sendable {
     func drain() -> [Message] {
         state.withLock { state in
             defer {
-                // an upper bound until the reactor reports how many are unsent
+                // An upper bound until the reactor reports how many are unsent.
                 state.parked += state.posted
                 state.posted = 0
                 state.messages = []

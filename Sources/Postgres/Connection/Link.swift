@@ -60,7 +60,7 @@ extension ServerError {
         func field(_ code: Character) -> String? {
             code.asciiValue.flatMap { PQresultErrorField(result, Int32($0)) }.map { String(cString: $0) }
         }
-        // the codes are the PG_DIAG_… macros of postgres_ext.h, which Swift does not import
+        // The codes are the PG_DIAG_… macros of postgres_ext.h, which Swift does not import.
         guard let sqlState = field("C"), let message = field("M") else { return nil }
         let severity = field("V")
         guard severity != "FATAL", severity != "PANIC" else { return nil }

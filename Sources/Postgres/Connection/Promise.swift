@@ -39,7 +39,7 @@ final class Promise<Value: Sendable>: Sendable {
             }
         }
         notify()
-        // outside the lock, because resuming may run the waiter's next step
+        // Outside the lock, because resuming may run the waiter's next step.
         waiter?.resume(returning: outcome)
         return isFirst
     }

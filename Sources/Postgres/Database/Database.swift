@@ -21,7 +21,7 @@ package final class Database: Executor {
         thread.withLock { thread in
             precondition(thread == nil, "a database is started once")
             thread = OwnThread { Reactor(configuration, inbox: inbox, logger: logger).run() }
-            // if the thread can't be created, the inbox is closed, because no request would ever be answered
+            // If the thread can't be created, the inbox is closed, because no request would ever be answered.
             if thread == nil { _ = inbox.close() }
         }
     }
@@ -43,7 +43,7 @@ package final class Database: Executor {
         guard let running else { return }
         let waiter = Waiter<Void>(deadline: .now + Nanoseconds(configuration.deadline))
         if inbox.post(.stop(waiter)) { try? await waiter.promise.shieldedValue() }
-        // the thread settles the promise just before it ends
+        // The thread settles the promise just before it ends.
         running.join()
     }
 

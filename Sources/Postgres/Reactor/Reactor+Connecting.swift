@@ -22,7 +22,7 @@ extension Reactor {
 
     func didConnect(slot: Int, attempt: Int, _ link: Link) {
         let connection = connections[slot]
-        // an outdated link is released, which closes it
+        // An outdated link is released, which closes it.
         guard connection.attempt == attempt, connection.isConnecting else { return }
         connection.isConnecting = false
         connection.link = link
@@ -35,7 +35,7 @@ extension Reactor {
         let connection = connections[slot]
         guard connection.attempt == attempt, connection.isConnecting else { return }
         connection.isConnecting = false
-        // logged once per reason, because several connections retry every second
+        // Logged once per reason, because several connections retry every second.
         if reason != lastRefusal {
             logger.warning("database cannot be reached, retrying", metadata: ["reason": "\(reason)"])
         }

@@ -14,7 +14,7 @@ extension Reactor {
         }
         let connection = connections[lease.slot]
         guard connection.lease === lease else {
-            // the connection was lost before this was sent: the transaction is undone, and its COMMIT was not executed
+            // The connection was lost before this was sent: the transaction is undone, and its COMMIT was not executed.
             return _ = request.promise.fail(.connectionLost(maybeExecuted: false))
         }
         connection.backlog.append(request)
@@ -29,7 +29,7 @@ extension Reactor {
         while let request = pending.first {
             if !request.promise.isSettled {
                 guard let connection = leastBusy() else { break }
-                // a request that libpq did not accept stays pending
+                // A request that libpq did not accept stays pending.
                 guard transmit(request, on: connection) else {
                     lose(connection, connection.link?.complaint)
                     continue

@@ -47,7 +47,7 @@ extension Reactor {
             }
             guard begin(connection, for: request) else { return lose(connection, connection.link?.complaint) }
             if request.isScript, !connection.inFlight.isEmpty { return }
-            // after an error in a batch, the server would skip a COMMIT or ROLLBACK in the same batch
+            // After an error in a batch, the server would skip a COMMIT or ROLLBACK in the same batch.
             if request.endsLease, connection.hasOpenBatch, !connection.sync() {
                 return lose(connection, connection.link?.complaint)
             }

@@ -5,7 +5,7 @@ extension Reactor {
     func read(_ connection: Connection) {
         guard let link = connection.link else { return }
         let wasAsked = !connection.inFlight.isEmpty
-        // answers that arrived before the end of the stream still count
+        // Answers that arrived before the end of the stream still count.
         let isOpen = PQconsumeInput(link.raw) == 1
         while let entry = connection.inFlight.first, PQisBusy(link.raw) == 0 {
             guard let raw = PQgetResult(link.raw) else {
@@ -17,13 +17,13 @@ extension Reactor {
             let answer = Answer(owning: raw)
             switch PQresultStatus(raw) {
             case PGRES_PIPELINE_SYNC:
-                // unlike the answers to a statement, a sync is not followed by NULL
+                // Unlike the answers to a statement, a sync is not followed by NULL.
                 connection.inFlight.popFirst()
                 didSync(connection, link)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH: return lose(connection, "COPY is not supported")
             case PGRES_FATAL_ERROR where ServerError(answer) == nil: return lose(connection, answer.complaint)
             default:
-                // keeps the last result; if a script fails, this is its error
+                // Keeps the last result; if a script fails, this is its error.
                 connection.answer = answer
             }
         }
@@ -49,7 +49,7 @@ extension Reactor {
             request.promise.settle(error.map { .failure(.server($0)) } ?? .success(Rows(answer)))
             guard PQenterPipelineMode(link.raw) == 1 else { return closed(connection, link.complaint) }
         case .prepare(let request):
-            // a duplicate name is no error: names are derived from the text, so the existing statement is the same
+            // A duplicate name is no error: names are derived from the text, so the existing statement is the same.
             guard let error, error.sqlState != ServerError.duplicateStatement else { return true }
             connection.forget(request.key)
             request.promise.fail(.server(error))
@@ -85,7 +85,7 @@ extension Reactor {
         if request.endsLease { connection.isEnding = true }
         if answer.isAborted {
             guard request.lease == nil else { return _ = request.promise.fail(.server(.inFailedTransaction)) }
-            // another statement in the batch failed; its error does not concern this caller
+            // Another statement in the batch failed; its error does not concern this caller.
             return sendAgain(request, unless: request.isAlone) { $0.isAlone = true }
         }
         guard let error else {

@@ -6,7 +6,7 @@ extension Reactor {
         if isBusy { nextSweep = min(nextSweep, now + Self.sweepInterval) }
         let timers = connections.reduce(nextSweep) { min($0, $1.retryAt, $1.nextListeningTimer) }
         guard timers < .never else { return -1 }
-        // rounded up, because the loop would otherwise spin during the last fraction of a millisecond
+        // Rounded up, because the loop would otherwise spin during the last fraction of a millisecond.
         return Int32(clamping: max(0, timers - .now + 999_999) / 1_000_000)
     }
 

@@ -23,7 +23,7 @@ struct Arguments: Sendable {
         var lengths: [Int32] = []
         var offsets: [Int] = []
         var bytes: [UInt8] = []
-        // one extra byte, so that an empty value at the end has a valid address
+        // One extra byte, so that an empty value at the end has a valid address.
         bytes.reserveCapacity(total + 1)
         for bind in binds {
             offsets.append(bind.value == nil ? Self.null : bytes.count)

@@ -47,7 +47,7 @@ package struct Row: Sendable {
             throw .decoding("the row has \(column) columns, one more was asked for")
         }
         defer { column += 1 }
-        // the bytes are valid as long as the answer, which the cell retains
+        // The bytes are valid as long as the answer, which the cell retains.
         let bytes = PQgetisnull(answer.raw, index, column) == 1 ? nil : answer.bytes(row: index, column: column)
         return try Value.decode(Cell(answer: answer, column: column, type: PQftype(answer.raw, column), bytes: bytes))
     }
