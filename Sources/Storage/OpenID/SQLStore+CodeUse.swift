@@ -137,12 +137,12 @@ extension SQLStore {
                AND expires_at > now()
                FOR UPDATE
         ), existing AS MATERIALIZED (
-            SELECT id FROM bound WHERE uid = (SELECT uid FROM granted)
+            SELECT id, now() + $20::interval AS ends_at FROM bound WHERE uid = (SELECT uid FROM granted)
         ), moved AS (
             UPDATE sessions s
                SET identity_id = g.identity_id, authenticated_at = g.authenticated_at, methods = g.methods,
                    is_borrowed = g.is_borrowed, device = g.device, address = g.address, last_used_at = g.now,
-                   expires_at = g.now + $20::interval
+                   expires_at = e.ends_at
               FROM granted g, existing e
              WHERE s.application_id = $1 AND s.id = e.id
             RETURNING s.id, s.expires_at, s.generation

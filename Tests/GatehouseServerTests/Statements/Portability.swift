@@ -149,8 +149,8 @@ struct Portability {
                 return true
             }
             guard token.text == "+" || token.text == "-", index > 0 else { continue }
-            // `clock.now` is a value, not a column.
-            guard !toColumn || tokens[index - 1].name.map({ !$0.hasSuffix("now") }) == true else { continue }
+            // The clock of `(SELECT now() AS now) AS clock` is a value, not a column.
+            guard !toColumn || tokens[index - 1].name.map({ $0 != "clock.now" }) == true else { continue }
             let operand = tokens[(index + 1)...].prefix { token in
                 token.keyword == nil && !["+", "-", "<", ">", "<=", ">=", "=", ","].contains(token.text)
             }

@@ -56,6 +56,12 @@ struct PortabilityTests {
         ("UPDATE outbox SET sent_at = coalesce($2, now()) WHERE application_id = $1", [.mutableFunction]),
         ("DELETE FROM sessions WHERE application_id = $1 AND last_used_at < now() - idle", [.mutableFunction]),
         ("UPDATE sessions SET expires_at = created_at + $2::interval WHERE application_id = $1", [.mutableFunction]),
+        (
+            """
+            WITH part AS (SELECT now() AS now)
+            UPDATE sessions s SET expires_at = p.now + $2::interval FROM part p WHERE s.application_id = $1
+            """, [.mutableFunction]
+        ),
         ("UPDATE proofs SET methods = $2 WHERE application_id = $1 AND rfc3339(expires_at) = $3", [.mutableFunction]),
         (
             "INSERT INTO proofs (application_id, hash) VALUES ($1, $2) ON CONFLICT (hash) DO UPDATE SET created_at = now()",
