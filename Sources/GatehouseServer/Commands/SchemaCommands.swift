@@ -40,8 +40,8 @@ struct DistributeCommand: ServerCommand {
             }
             let distribution = Distribution(database: database)
             let steps = try await distribution.missingSteps()
+            if !steps.isEmpty { print("SET \(Distribution.setting);") }
             if dryRun {
-                if !steps.isEmpty { print("SET \(Distribution.setting);") }
                 for step in steps { print("\(step);") }
             } else {
                 try await distribution.run { print("\($0);") }

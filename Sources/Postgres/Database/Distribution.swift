@@ -8,8 +8,8 @@
 package struct Distribution: Sendable {
     /// The setting with which the steps are run.
     ///
-    /// Citus otherwise takes over each local table that references a copied one, and then refuses to distribute the
-    /// tables that it references.
+    /// Otherwise, copying `applications` makes Citus take over the local tables that foreign keys connect with it, also
+    /// `accounts`, and then refuse to distribute them.
     package static let setting = "citus.enable_local_reference_table_foreign_keys = off"
 
     private let database: Database

@@ -6,17 +6,17 @@ internal import Postgres
 extension SQLStore: ProviderPlanStore {
     /// Decides for each account that a change of mode may lock out whether it can sign in before and after it.
     ///
-    /// `steady` are the identities that sign in before and after the change, and `doubtful` are the accounts that the
-    /// change concerns and that have none of these, and the administrators. There are few in most applications, so each is
-    /// read by its indexes: `LATERAL` makes PostgreSQL do so, which does not know how few they are.
+    /// `steady` has the accounts with an identity that signs in before and after the change, so that none of these is
+    /// locked out. `doubtful` has the other accounts that the change concerns, and the administrators. PostgreSQL can't
+    /// estimate how many these are; `LATERAL` makes it read each one by indexes instead of reading whole tables.
     ///
-    /// `held` has what the identities of an account allow, and `verdict` adds what codes to its addresses do. `idle` has
-    /// the phone numbers that were unused for too long, and `granted` the identities that grants name. `formal` is the
-    /// rule of `ProviderRegistry.canSignIn(with:)`; `opens` is what a sign-in really does: a quarantined identity signs in
-    /// unless the account has a usable one, and an idle number does not sign in. A code to an address with an identity of
-    /// its own signs in by that; `lead_now` and `lead_after` say whether a code or a password reset to another address
-    /// does, which an account with `$13` identities can't use. Without `OFFSET 0`, PostgreSQL would copy the inner query's
-    /// expressions into each aggregate.
+    /// `held` has what the identities of an account allow, and `verdict` adds what codes to its addresses do. `idle`
+    /// has the phone numbers that were unused for too long, and `granted` the identities that grants name. `formal` is
+    /// the rule of `ProviderRegistry.canSignIn(with:)`; `opens` is what a sign-in really does: a quarantined identity
+    /// signs in unless the account has a usable one, and an idle number does not sign in. A code to an address with an
+    /// identity of its own signs in by that; `lead_now` and `lead_after` say whether a code or a password reset to
+    /// another address does. That adds an identity, so it fails if the account has `$13` or more. Without `OFFSET 0`,
+    /// PostgreSQL would copy the inner query's expressions into each aggregate.
     ///
     /// `$2` is the provider. The ways before and after are `$3` and `$4` (providers whose identities sign in by
     /// themselves), `$5` and `$6` (whose identities are addresses), `$9` and `$10` (codes to e-mail addresses, and
@@ -119,7 +119,7 @@ extension SQLStore: ProviderPlanStore {
                             UNION
                            SELECT 'phone', p, p = ANY ($11::text[]), p = ANY ($12) FROM unnest($11 || $12::text[]) AS p
                           ) AS way ON way.kind = d.kind
-                    WHERE h.permanent < $13 AND NOT (h.opens_now AND h.opens_after)
+                    WHERE h.permanent < $13
                       AND NOT EXISTS (
                           SELECT 1 FROM identities o
                            WHERE o.application_id = $1 AND o.provider = way.provider
@@ -133,8 +133,10 @@ extension SQLStore: ProviderPlanStore {
 
     /// Counts all accounts that have an identity of the provider, and corrects the count by the doubtful accounts.
     ///
-    /// An account that can't sign in before the change is not counted, and one that codes to its addresses open is. `$16`
-    /// is whether the provider's identities no longer sign in after the change, and `$17` the size of the sample.
+    /// An account that can't sign in before the change is subtracted. One without an identity of the provider is added
+    /// if the change strands it. `holders` counts by `identities_of_provider` alone, which has guests too, and
+    /// subtracts these. `$16` is whether the provider's identities no longer sign in after the change, and `$17` the
+    /// size of the sample.
     private static let countEffect = Statement(
         .read, switchVerdicts,
         """
@@ -144,7 +146,8 @@ extension SQLStore: ProviderPlanStore {
                    way_now AND way_after AND $16::bool AND identities > 0 AND NOT usable_after AS is_detour
               FROM verdict
         ), holders AS MATERIALIZED (
-            SELECT count(*) AS accounts, coalesce(sum(h.identities - coalesce(g.identities, 0)), 0)::bigint AS identities
+            SELECT count(*) AS accounts,
+                   coalesce(sum(h.identities - coalesce(g.identities, 0)), 0)::bigint AS identities
               FROM (SELECT i.uid, count(*) AS identities FROM identities i
                      WHERE i.application_id = $1 AND i.provider = $2
                      GROUP BY i.uid) AS h
@@ -170,11 +173,9 @@ extension SQLStore: ProviderPlanStore {
                               WHERE s.application_id = $1 AND s.uid = counted.uid AND s.ended_at IS NULL
                                 AND s.expires_at > now())) FILTER (WHERE is_stranded), 0)::bigint,
                ARRAY(SELECT uid FROM counted WHERE is_stranded ORDER BY uid LIMIT $17),
-               coalesce(array_agg(uid ORDER BY uid)
-                            FILTER (WHERE granted_now AND NOT granted_after AND uid = ANY ($15)), '{}'),
-               coalesce(array_agg(uid ORDER BY uid)
-                            FILTER (WHERE is_detour AND granted_after AND uid = ANY ($15)), '{}'),
-               coalesce(array_agg(uid ORDER BY uid) FILTER (WHERE granted_after AND uid = ANY ($15)), '{}')
+               coalesce(array_agg(uid ORDER BY uid) FILTER (WHERE granted_now AND NOT granted_after), '{}'),
+               coalesce(array_agg(uid ORDER BY uid) FILTER (WHERE is_detour AND granted_after), '{}'),
+               coalesce(array_agg(uid ORDER BY uid) FILTER (WHERE granted_after), '{}')
           FROM counted
         """)
 
@@ -192,10 +193,10 @@ extension SQLStore: ProviderPlanStore {
          WHERE s.application_id = $1 AND i.provider = $2
         """)
 
-    /// Lets PostgreSQL join and group by sorting, on one core.
+    /// Lets PostgreSQL join and group in the order of an index or of a sort, on one core, until the transaction ends.
     ///
-    /// With ten million accounts, joins and groups by hash take twice as long, because the hashes do not fit into memory,
-    /// and further processes would keep sign-ins waiting. A pooler may have dropped the session's `jit`.
+    /// With ten million accounts, joins and groups by hash take twice as long, because the hashes do not fit into
+    /// memory, and further processes would keep sign-ins waiting. A pooler may have dropped the session's `jit`.
     private static let prepareToCount = Statement(
         .write,
         """

@@ -54,6 +54,7 @@ import Testing
             #expect(plan.status == 0, "\(plan.errorLines)")
             let planned = plan.output.split(separator: "\n").filter { $0.hasPrefix("SELECT ") }
             #expect(planned.count > 20)
+            #expect(plan.output.hasPrefix("SET \(Distribution.setting);\n"))
             #expect(plan.output.hasSuffix("nothing was changed\n"))
             #expect(try await count(Self.distributedTables, on: database) == 0)
 

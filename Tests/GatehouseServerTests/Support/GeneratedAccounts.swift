@@ -77,6 +77,7 @@ struct GeneratedAccount: Sendable {
             var identity = Identity(id: uuid(), provider: "scripted", subject: "s-\(index)")
             if chance(30) { identity.email = "s\(index)@example.com" }
             identities.append(identity)
+            if chance(15) { identities.append(Identity(id: uuid(), provider: "scripted", subject: "t-\(index)")) }
         }
         if chance(25) { identities.append(Identity(id: uuid(), provider: "other", subject: "o-\(index)")) }
         if chance(30) || identities.isEmpty && chance(60) {

@@ -62,6 +62,7 @@ struct ProviderPlanTests {
                 before.contains($0.uid) && ($0.has(provider) || stranded.contains($0.uid))
             }
             #expect(effect.accounts == counted.count)
+            #expect(effect.identities == counted.flatMap(\.identities).count { $0.provider == provider })
             let inGrace = people.accounts.filter { $0.status == .deleted && $0.has(provider) }
             #expect(effect.inGrace == inGrace.count)
         }
