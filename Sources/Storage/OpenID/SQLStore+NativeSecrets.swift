@@ -27,8 +27,8 @@ extension SQLStore: NativeSecretStore {
               FROM owner
              WHERE s.application_id = $1 AND s.id = owner.id AND owner.may_lend AND NOT owner.has_lent
         ), replaced AS (
-            DELETE FROM proofs WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM proofs
+            DELETE FROM proofs WHERE application_id = $1 AND kind = 'css' AND hash = ANY (ARRAY(
+                SELECT hash FROM proofs
                  WHERE application_id = $1 AND session_id = (SELECT id FROM owner) AND kind = 'css'
                    FOR UPDATE SKIP LOCKED))
         ), issued AS (

@@ -12,6 +12,8 @@ extension SQLStore: SessionBearerStore {
         """
         WITH presented AS MATERIALIZED (
             SELECT s.id, s.uid, s.identity_id, s.authenticated_at, s.methods, s.is_borrowed, b.created_at, b.idle_until,
+                   b.used_at, b.used_at <= now() - least(b.idle / 10, interval '1 day') AS is_due, now() AS now,
+                   least(now() + b.idle, b.expires_at) AS next_idle_until,
                    CASE WHEN s.elevated_until > now() THEN s.elevated_until END AS elevated_until
               FROM session_bearers b
               JOIN sessions s ON s.application_id = $1 AND s.id = b.session_id
@@ -20,11 +22,9 @@ extension SQLStore: SessionBearerStore {
                AND s.ended_at IS NULL AND s.expires_at > now()
                AND a.deleted_at IS NULL AND a.disabled_at IS NULL AND a.absorbed_by IS NULL
         ), used AS (
-            UPDATE session_bearers b
-               SET used_at = clock.now, idle_until = least(clock.now + b.idle, b.expires_at)
-              FROM presented, (SELECT now() AS now) AS clock
-             WHERE b.application_id = $1 AND b.hash = $2
-               AND b.used_at <= clock.now - least(b.idle / 10, interval '1 day')
+            UPDATE session_bearers b SET used_at = p.now, idle_until = p.next_idle_until
+              FROM presented p
+             WHERE b.application_id = $1 AND b.hash = $2 AND p.is_due AND b.used_at = p.used_at
         )
         SELECT p.id, p.uid, p.authenticated_at, p.methods, p.is_borrowed, p.created_at, p.idle_until, i.provider,
                i.provider_uid, p.elevated_until

@@ -18,6 +18,7 @@ enum PortabilityFault: String, CaseIterable {
     case readingFunction = "a view or a function that reads tables is used"
     case remoteNotification = "a notification would be sent by the node that stores the rows"
     case nullComparison = "UPDATE or DELETE compares a column with a parameter that the statement also tests for null"
+    case chosenRow = "a subquery that locks rows chooses them by ctid and reads a common table expression"
     case insertingRecursion = "WITH RECURSIVE stands at the top of a statement that inserts rows"
 }
 
@@ -59,6 +60,12 @@ struct Portability {
             if !isTied(level) { faults.insert(.unscopedLock) }
             let joinsPart = level.relations.contains { level.commonTables.contains($0.name) }
             if joinsPart { faults.insert(.lockJoinsPart) }
+            let readsPart = level.inner.contains { inner in
+                inner.query.relations.contains { level.commonTables.contains($0.name) }
+            }
+            if readsPart, level.clauses["SELECT"]?.contains(where: { $0.name == "ctid" }) ?? false {
+                faults.insert(.chosenRow)
+            }
         }
         if level.kind == "SELECT", level.clauses["SELECT"]?.isEmpty ?? true { faults.insert(.emptyList) }
         if calls(mutableFunctions, in: returned) { faults.insert(.returnedFunction) }
@@ -149,12 +156,15 @@ struct Portability {
                 return true
             }
             guard token.text == "+" || token.text == "-", index > 0 else { continue }
+            let operand = Array(
+                tokens[(index + 1)...].prefix { token in
+                    token.keyword == nil && !["+", "-", "<", ">", "<=", ">=", "=", ","].contains(token.text)
+                })
             // The clock of `(SELECT now() AS now) AS clock` is a value, not a column.
-            guard !toColumn || tokens[index - 1].name.map({ $0 != "clock.now" }) == true else { continue }
-            let operand = tokens[(index + 1)...].prefix { token in
-                token.keyword == nil && !["+", "-", "<", ">", "<=", ">=", "=", ","].contains(token.text)
-            }
-            let isInterval = Array(operand).withGroups.contains { $0.name == "interval" }
+            let isOfClock = tokens[index - 1].name == "clock.now"
+            if toColumn, isOfClock, namesColumn(operand) { return true }
+            guard !toColumn || tokens[index - 1].name != nil && !isOfClock else { continue }
+            let isInterval = operand.withGroups.contains { $0.name == "interval" }
             if isInterval, !["'UTC'", "interval"].contains(tokens[index - 1].text) { return true }
         }
         return false
