@@ -1,3 +1,4 @@
+import Foundation
 import GatehouseTesting
 import Postgres
 import Testing
@@ -93,6 +94,17 @@ import Testing
                 await thrown { try await migrator.migrate() }
                     == .migration("1_first was changed after it had been applied"))
             #expect(try await !migrator.isCurrent())
+        }
+    }
+
+    @Test func aMigrationThatNamesItsEarlierTextIsApplied() async throws {
+        try await withDatabase { database in
+            _ = try await Migrator(database: database, migrations: [first]).migrate()
+            let checksum = first.checksum.map { String(format: "%02x", $0) }.joined()
+            let changed = Migration(version: 1, name: "first", sql: "-- Replaces \(checksum)\n\(first.sql) ")
+            let migrator = Migrator(database: database, migrations: [changed])
+            #expect(try await migrator.migrate().isEmpty)
+            #expect(try await migrator.isCurrent())
         }
     }
 

@@ -9,6 +9,14 @@ package struct Migration: Sendable, Equatable {
     package init(version: Int, name: String, sql: String) { (self.version, self.name, self.sql) = (version, name, sql) }
     package var checksum: [UInt8] { Array(SHA256.hash(data: Array(sql.utf8))) }
     var label: String { "\(version)_\(name)" }
+
+    /// Whether this migration, or an earlier text of it with the same effect, has the checksum.
+    ///
+    /// A line `-- Replaces <checksum>` of the migration names the earlier text.
+    func isRecorded(as recorded: [UInt8]) -> Bool {
+        let hexadecimal = recorded.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return checksum == recorded || sql.contains("-- Replaces \(hexadecimal)\n")
+    }
 }
 
 /// Applies the missing migrations, each in a transaction of its own.
@@ -46,7 +54,7 @@ package struct Migrator: Sendable {
     package func isCurrent() async throws -> Bool {
         guard var ledger = try await database.first(.ledgerExists), try ledger.next() else { return false }
         let checksums = try await Applied.read(from: database).reduce(into: [:]) { $0[$1.version] = $1.checksum }
-        return migrations.allSatisfy { checksums[$0.version] == $0.checksum }
+        return migrations.allSatisfy { checksums[$0.version].map($0.isRecorded) ?? false }
     }
 
     private func applyNext() async throws -> Migration? {
@@ -92,7 +100,7 @@ package struct Migrator: Sendable {
             guard migration.version == record.version else {
                 throw .migration("version \(record.version) is applied, but this program does not know it")
             }
-            guard migration.checksum == record.checksum else {
+            guard migration.isRecorded(as: record.checksum) else {
                 throw .migration("\(migration.label) was changed after it had been applied")
             }
         }
@@ -103,8 +111,8 @@ package struct Migrator: Sendable {
     ///
     /// They wait for the advisory lock without a time limit. Later statements have no time limit either but wait for
     /// locks on tables only briefly, because a statement that waits for an exclusive lock blocks all others on the
-    /// table. Citus needs the sequential mode for a transaction that changes tables and functions; plain PostgreSQL
-    /// ignores the setting.
+    /// table. Citus needs the sequential mode for a transaction that changes tables and functions, and leaves new tables
+    /// to `Distribution` with its setting; plain PostgreSQL ignores both.
     private static let enter = """
         SET LOCAL statement_timeout = 0;
         SET LOCAL lock_timeout = 0;
@@ -112,6 +120,7 @@ package struct Migrator: Sendable {
         SELECT pg_advisory_xact_lock(\(lock));
         SET LOCAL lock_timeout = '3s';
         SET LOCAL citus.multi_shard_modify_mode = 'sequential';
+        SET LOCAL \(Distribution.setting);
         CREATE TABLE IF NOT EXISTS gatehouse_migrations (
             version bigint PRIMARY KEY,
             name text NOT NULL,

@@ -18,7 +18,6 @@ enum PortabilityFault: String, CaseIterable {
     case readingFunction = "a view or a function that reads tables is used"
     case remoteNotification = "a notification would be sent by the node that stores the rows"
     case nullComparison = "UPDATE or DELETE compares a column with a parameter that the statement also tests for null"
-    case chosenRow = "a subquery that locks rows chooses them by ctid and reads a common table expression"
     case insertingRecursion = "WITH RECURSIVE stands at the top of a statement that inserts rows"
 }
 
@@ -60,12 +59,6 @@ struct Portability {
             if !isTied(level) { faults.insert(.unscopedLock) }
             let joinsPart = level.relations.contains { level.commonTables.contains($0.name) }
             if joinsPart { faults.insert(.lockJoinsPart) }
-            let readsPart = level.inner.contains { inner in
-                inner.query.relations.contains { level.commonTables.contains($0.name) }
-            }
-            if readsPart, level.clauses["SELECT"]?.contains(where: { $0.name == "ctid" }) ?? false {
-                faults.insert(.chosenRow)
-            }
         }
         if level.kind == "SELECT", level.clauses["SELECT"]?.isEmpty ?? true { faults.insert(.emptyList) }
         if calls(mutableFunctions, in: returned) { faults.insert(.returnedFunction) }
@@ -74,8 +67,10 @@ struct Portability {
             faults.insert(.insertedSubquery)
         }
         if level.kind == "UPDATE" || level.kind == "DELETE" {
-            let changed = (level.clauses["SET"] ?? []) + (level.clauses["WHERE"] ?? [])
-            if mixesFunctions(changed) || addsInterval(changed, toColumn: true) { faults.insert(.mutableFunction) }
+            for clause in [level.clauses["SET"] ?? [], level.clauses["WHERE"] ?? []]
+            where mixesFunctions(clause) || addsInterval(clause, toColumn: true) {
+                faults.insert(.mutableFunction)
+            }
             if takesElement(level.clauses["SET"] ?? []) { faults.insert(.assignedElement) }
         }
         let readsView = level.relations.contains { readers.contains($0.name) }

@@ -68,13 +68,6 @@ struct PortabilityTests {
              WHERE b.application_id = $1
             """, [.mutableFunction]
         ),
-        (
-            """
-            WITH owner AS (SELECT $2 AS id)
-            DELETE FROM proofs WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM proofs WHERE application_id = $1 AND session_id = (SELECT id FROM owner) FOR UPDATE))
-            """, [.chosenRow]
-        ),
         ("UPDATE proofs SET methods = $2 WHERE application_id = $1 AND rfc3339(expires_at) = $3", [.mutableFunction]),
         (
             "INSERT INTO proofs (application_id, hash) VALUES ($1, $2) ON CONFLICT (hash) DO UPDATE SET created_at = now()",
