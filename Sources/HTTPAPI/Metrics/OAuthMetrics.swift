@@ -44,7 +44,7 @@ package final class OAuthMetrics: Sendable {
         state.withLock { $0.grants[key, default: 0] += 1 }
     }
 
-    func count(_ answer: Authorization.Answer, in application: Application) {
+    func count(_ answer: Authorization.Response, in application: Application) {
         let outcome =
             switch answer {
             case .code: "silent"

@@ -27,7 +27,7 @@ extension ResponseShape<OAuthOperations.Authorized> {
 
 extension Response {
     fileprivate static func authorization(
-        _ answer: Authorization.Answer, at issuer: Issuer, context: OperationContext
+        _ answer: Authorization.Response, at issuer: Issuer, context: OperationContext
     ) -> Response {
         switch answer {
         case .code, .error, .failure: return .leaving(by: answer, of: issuer, context: context)
@@ -56,7 +56,7 @@ extension Response {
     /// After a page's form, `form-action` of the page also restricts redirects. A web client is therefore reached by a
     /// page with a link (`fromPage`), and an app on a device by a redirect, the only way to open it.
     static func leaving(
-        by answer: Authorization.Answer, of issuer: Issuer, client: OAuthClient? = nil, fromPage: Bool = false,
+        by answer: Authorization.Response, of issuer: Issuer, client: OAuthClient? = nil, fromPage: Bool = false,
         context: OperationContext
     ) -> Response {
         var (code, error): (String?, OAuthError?)

@@ -5,7 +5,7 @@ internal import OpenID
 internal import Pages
 internal import ProviderKit
 
-extension ResponseShape<(answer: Logout.Answer, issuer: Issuer)> {
+extension ResponseShape<(answer: Logout.Response, issuer: Issuer)> {
     /// Sends the browser back to the client, or shows a page.
     static var logout: Self {
         Self(

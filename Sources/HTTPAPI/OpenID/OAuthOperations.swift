@@ -41,7 +41,7 @@ struct OAuthOperations: Sendable {
     }
 
     /// What a browser gets, and what has become of the app's secret that it has brought.
-    typealias Authorized = (answer: Authorization.Answer, issuer: Issuer, arrival: NativeArrival?)
+    typealias Authorized = (answer: Authorization.Response, issuer: Issuer, arrival: NativeArrival?)
 
     var authorize: Operation<BrowserParameters, Authorized> {
         Operation("oauth.authorize", limits: .client(.authorize)) { context, sent in
@@ -63,7 +63,7 @@ struct OAuthOperations: Sendable {
         }
     }
 
-    var logout: Operation<BrowserParameters, (answer: Logout.Answer, issuer: Issuer)> {
+    var logout: Operation<BrowserParameters, (answer: Logout.Response, issuer: Issuer)> {
         Operation("oauth.logout", limits: .client(.authorize)) { context, sent in
             let issuer = try context.issuer
             // Our page's form comes to the URL of the page, whose query does not count.

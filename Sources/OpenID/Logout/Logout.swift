@@ -15,7 +15,7 @@ package struct Logout: Sendable {
         case forged = "csrf"
     }
 
-    package enum Answer: Sendable {
+    package enum Response: Sendable {
         /// The person is signed out, and returns to the client.
         case redirect(String)
         /// The same parameters come again by a link: another site's form brings no cookies (`SameSite=Lax`).
@@ -38,7 +38,7 @@ package struct Logout: Sendable {
     /// Nothing ends if the request has a fault.
     package func answer(
         _ parameters: RequestParameters, from browser: Authorization.Browser, at issuer: Issuer
-    ) async throws -> Answer {
+    ) async throws -> Response {
         do {
             if let answer = try await endHinted(parameters, in: browser.sessions, at: issuer) { return answer }
         } catch let fault as Fault {
@@ -53,7 +53,7 @@ package struct Logout: Sendable {
     /// - Returns: `nil` if the request names no session of the browser.
     private func endHinted(
         _ parameters: RequestParameters, in browser: String?, at issuer: Issuer
-    ) async throws -> Answer? {
+    ) async throws -> Response? {
         guard (try? parameters.check()) != nil else { throw Fault.invalidRequest }
         guard let token = parameters["id_token_hint"], let hint = try await hint(token, at: issuer) else { return nil }
         guard parameters["client_id"]?.hasSameBytes(as: hint.clientID) ?? true else { throw Fault.hint }
@@ -101,7 +101,7 @@ package struct Logout: Sendable {
     /// Only the form of this server's page may ask for it.
     package func signOut(
         of browser: Authorization.Browser, account: String?, all: Bool, formToken token: String, at issuer: Issuer
-    ) async throws -> Answer {
+    ) async throws -> Response {
         guard let flow = browser.flow.flatMap(issuing.opaque.parse), formToken(of: flow).isValid(token) else {
             return .fault(.forged)
         }

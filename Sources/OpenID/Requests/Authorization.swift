@@ -16,7 +16,7 @@ package struct Authorization: Sendable {
         }
     }
 
-    package enum Answer: Sendable {
+    package enum Response: Sendable {
         /// The request has ended with a code.
         case code(String, to: ReturnAddress)
         case error(OAuthError, to: ReturnAddress)
@@ -92,7 +92,7 @@ package struct Authorization: Sendable {
     ///
     /// A form of another site comes without the browser's cookies, so it is stored and asked for again.
     package func authorize(_ parameters: RequestParameters, asForm isForm: Bool, in browser: Browser, at issuer: Issuer)
-        async throws -> Answer
+        async throws -> Response
     {
         if let uri = parameters["request_uri"], uri.hasPrefix(Self.pushedPrefix) {
             guard !isForm else {
@@ -124,7 +124,7 @@ package struct Authorization: Sendable {
     }
 
     /// The answer to an error after client and address are certain, so that the client learns of it.
-    private static func answer(to error: any Error, at address: ReturnAddress) throws -> Answer {
+    private static func answer(to error: any Error, at address: ReturnAddress) throws -> Response {
         switch error {
         case let error as OAuthError: return .error(error, to: address)
         case is CancellationError: throw error
@@ -136,7 +136,7 @@ package struct Authorization: Sendable {
 
     private func resume(
         _ id: String, _ parameters: RequestParameters, in browser: Browser, at issuer: Issuer
-    ) async throws -> Answer {
+    ) async throws -> Response {
         let flow = browser.flow.flatMap(opaque.parse) ?? opaque.make()
         guard let id = opaque.parse(id),
             let stored = try await store.request(
@@ -159,7 +159,7 @@ package struct Authorization: Sendable {
     private func decide(
         _ request: ClientRequest, of client: OAuthClient,
         progress: (stored: StoredRequest, id: OpaqueToken, flow: OpaqueToken)?, in browser: Browser, at issuer: Issuer
-    ) async throws -> Answer {
+    ) async throws -> Response {
         let code = opaque.make()
         let new = NewCode(hash: code.hash, request: request, issuer: issuer.url, lifetime: Self.codeLifetime)
         var (sessions, isStored) = ([BrowserSession](), false)

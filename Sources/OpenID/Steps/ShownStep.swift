@@ -127,7 +127,7 @@ package enum StepResponse: Sendable {
     /// The browser goes to a provider's pages.
     case provider(AuthorizationRedirect)
     /// The request has ended with `answer`, a code or an error.
-    case ended(Authorization.Answer, of: OAuthClient, at: Issuer, SessionCookie?)
+    case ended(Authorization.Response, of: OAuthClient, at: Issuer, SessionCookie?)
     /// The request of the account pages has ended, for a session unless it was cancelled; they continue at this URL.
     case account(String, session: UUID?, SessionCookie?)
     /// The request of the account pages was cancelled, and no account is signed in to go back to.
