@@ -76,7 +76,7 @@ extension RequestShape<(uid: UUID, other: UUID?)> {
             .init("other", help: "The uid of the account that the person had already.", schema: .uuid)
         ]
         return Self(taken: TakenRequest(parameters: parameters)) { request in
-            let other = try request.query["other"].map { text in
+            let other = try AdminQuery(request, of: parameters)["other"].map { text in
                 guard let uid = UUID(uuidString: text) else { throw APIError(.invalidParameter, "other is not a UUID") }
                 return uid
             }

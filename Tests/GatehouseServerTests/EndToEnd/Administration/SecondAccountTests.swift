@@ -95,7 +95,9 @@ struct SecondAccountTests {
             #expect(older["sentence"].string?.contains("older") == true, "\(older.text)")
             expectError(
                 try await why(eve.uid, besides: UUID().uuidString, at: server), 404, "ACCOUNT_NOT_FOUND")
-            expectError(try await why(eve.uid, besides: "x", at: server), 400, "INVALID_PARAMETER")
+            for other in ["x", ""] {
+                expectError(try await why(eve.uid, besides: other, at: server), 400, "INVALID_PARAMETER")
+            }
         }
     }
 

@@ -80,7 +80,8 @@ extension ConsolePlaces {
     ///
     /// The other account's id is in the query, because an id is no personal data.
     static let secondAccount = ConsolePlace(accountPath + "/why") { request in
-        let other = try request.query["other"]?.trimmingCharacters(in: .whitespaces)
+        let typed = try request.query["other"]?.trimmingCharacters(in: .whitespaces)
+        let other = typed?.isEmpty == true ? nil : typed
         let answer = try await request.answer(to: accountPath + "/why", asking: [("other", other)])
         var values: [String: JSONValue] = [
             "up": .string(request.path(of: accountPath)), "path": .string(request.path),
