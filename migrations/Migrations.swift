@@ -4,7 +4,8 @@ package import Postgres
 ///
 /// To add one, add a file `NNNN_name.sql` with the next number to this folder. Migrations are forward only; each runs in
 /// one transaction and is safe while the previous version of the server still serves. A released file is never edited,
-/// because the database remembers its checksum.
+/// because the database remembers its checksum. If Citus refuses a file, a text with exactly the same effect may replace
+/// it; it keeps a line `-- Replaces <SHA-256>` for each earlier text (`Migration.isRecorded`).
 package enum Migrations {
     package static let all: [Migration] = EmbeddedFiles.all.compactMap { path, text -> Migration? in
         guard path.hasSuffix(".sql") else { return nil }

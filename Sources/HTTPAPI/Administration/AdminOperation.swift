@@ -58,7 +58,7 @@ extension Endpoint {
     static let administrationBase = base + "/admin"
 }
 
-/// The caller of an operation of the admin API, and what the request says of it.
+/// A request to the admin API: its administrator, and what operations use.
 struct AdminRequest: Sendable {
     let administrator: Administrator
     let context: OperationContext

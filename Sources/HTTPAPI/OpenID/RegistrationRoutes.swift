@@ -30,7 +30,7 @@ struct RegistrationRoutes {
     }
 }
 
-/// A call of a registration endpoint.
+/// A request to a registration endpoint.
 struct ClientRegistrationRequest: Sendable {
     /// The client's id; empty where one is registered.
     let client: String

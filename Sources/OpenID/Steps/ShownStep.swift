@@ -126,7 +126,7 @@ package enum StepResponse: Sendable {
     case reload(SessionCookie?)
     /// The browser goes to a provider's pages.
     case provider(AuthorizationRedirect)
-    /// The request has ended with `answer`, a code or an error.
+    /// The request has ended with this response, a code or an error.
     case ended(Authorization.Response, of: OAuthClient, at: Issuer, SessionCookie?)
     /// The request of the account pages has ended, for a session unless it was cancelled; they continue at this URL.
     case account(String, session: UUID?, SessionCookie?)

@@ -111,8 +111,9 @@ package struct Migrator: Sendable {
     ///
     /// They wait for the advisory lock without a time limit. Later statements have no time limit either but wait for
     /// locks on tables only briefly, because a statement that waits for an exclusive lock blocks all others on the
-    /// table. Citus needs the sequential mode for a transaction that changes tables and functions, and leaves new tables
-    /// to `Distribution` with its setting; plain PostgreSQL ignores both.
+    /// table. Citus needs the sequential mode for a transaction that changes tables and functions. With
+    /// `Distribution.setting`, it leaves new tables alone until `Distribution` distributes them. Plain PostgreSQL ignores
+    /// both settings.
     private static let enter = """
         SET LOCAL statement_timeout = 0;
         SET LOCAL lock_timeout = 0;

@@ -6,7 +6,8 @@ extension SQLStore: SessionBearerStore {
     /// Finds the session of a bearer and, at most once a day and in a tenth of the idle time, writes that it was used.
     ///
     /// The account is judged, too, although all that stops an account ends its sessions. Of two uses at once, the later
-    /// one waits for the row, finds that it was just written, and writes nothing.
+    /// one waits for the row, finds that it was just written, and writes nothing. The comparison with the `used_at` that
+    /// was read also keeps it from setting the time back.
     package static let useBearer = Statement(
         .write,
         """

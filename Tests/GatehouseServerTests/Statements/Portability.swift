@@ -9,7 +9,7 @@ enum PortabilityFault: String, CaseIterable {
     case unscopedLock = "rows are locked or limited in a subquery that is not restricted to one application"
     case lockJoinsPart = "a level that locks rows joins a common table expression; use EXISTS or IN"
     case mutableFunction =
-        "a function that is not immutable stands beside columns or in CASE or COALESCE; join (SELECT now() AS now) AS clock"
+        "a function that is not immutable stands beside columns or in CASE or COALESCE; join (SELECT now() AS now) AS clock, or compute the value in a SELECT part"
     case mutableConflict = "DO UPDATE calls a function or adds an interval to a time that is not AT TIME ZONE 'UTC'"
     case returnedFunction = "RETURNING calls a function that is not immutable"
     case insertedSubquery = "VALUES or DO UPDATE contains a subquery"
@@ -27,6 +27,8 @@ struct Portability {
     let tables: Set<String>
     /// Functions of which some form is not immutable.
     let mutableFunctions: Set<String>
+    /// Columns that are intervals.
+    let intervals: Set<String>
     /// Views, and functions in SQL that read tables.
     let readers: Set<String>
 
@@ -155,11 +157,12 @@ struct Portability {
                 tokens[(index + 1)...].prefix { token in
                     token.keyword == nil && !["+", "-", "<", ">", "<=", ">=", "=", ","].contains(token.text)
                 })
+            let names = operand.withGroups.compactMap(\.name)
+            let addsColumn = names.contains { intervals.contains($0.split(separator: ".").last.map(String.init) ?? "") }
+            if toColumn, addsColumn { return true }
             // The clock of `(SELECT now() AS now) AS clock` is a value, not a column.
-            let isOfClock = tokens[index - 1].name == "clock.now"
-            if toColumn, isOfClock, namesColumn(operand) { return true }
-            guard !toColumn || tokens[index - 1].name != nil && !isOfClock else { continue }
-            let isInterval = operand.withGroups.contains { $0.name == "interval" }
+            guard !toColumn || tokens[index - 1].name.map({ $0 != "clock.now" }) == true else { continue }
+            let isInterval = names.contains("interval")
             if isInterval, !["'UTC'", "interval"].contains(tokens[index - 1].text) { return true }
         }
         return false
@@ -182,6 +185,11 @@ extension TestServer {
         Portability(
             tables: try await tablesOfApplications(),
             mutableFunctions: try await names("SELECT DISTINCT proname::text FROM pg_proc WHERE provolatile <> 'i'"),
+            intervals: try await names(
+                """
+                SELECT DISTINCT column_name::text FROM information_schema.columns
+                 WHERE table_schema = 'public' AND data_type = 'interval'
+                """),
             readers: try await names(
                 """
                 SELECT p.proname::text FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang

@@ -68,6 +68,7 @@ struct PortabilityTests {
              WHERE b.application_id = $1
             """, [.mutableFunction]
         ),
+        ("UPDATE session_bearers SET idle_until = created_at + idle WHERE application_id = $1", [.mutableFunction]),
         ("UPDATE proofs SET methods = $2 WHERE application_id = $1 AND rfc3339(expires_at) = $3", [.mutableFunction]),
         (
             "INSERT INTO proofs (application_id, hash) VALUES ($1, $2) ON CONFLICT (hash) DO UPDATE SET created_at = now()",
@@ -115,7 +116,7 @@ struct PortabilityTests {
     @Test func `each fault is found`() {
         let rules = Portability(
             tables: ["accounts", "identities", "addresses", "sessions", "outbox", "proofs", "ended_sessions"],
-            mutableFunctions: ["now", "rfc3339", "pg_notify"], readers: ["users", "may_finish"])
+            mutableFunctions: ["now", "rfc3339", "pg_notify"], intervals: ["idle"], readers: ["users", "may_finish"])
         for (sql, faults) in Self.faulty {
             #expect(rules.faults(of: sql) == faults, "\(sql)")
         }
