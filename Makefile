@@ -27,7 +27,7 @@ release: packages
 test: PACKAGES += python3-venv chromium prometheus systemd docker-compose zbar-tools nodejs node-typescript nginx-light caddy
 test: packages lint
 	deploy/check-services
-	GATEHOUSE_STRICT=1 swift build --build-tests -debug-info-format none --explicit-target-dependency-import-check error
+	GATEHOUSE_STRICT=1 deploy/retry-crash swift build --build-tests -debug-info-format none --explicit-target-dependency-import-check error
 	deploy/check-docs
 	GATEHOUSE_STRICT=1 deploy/run-tests
 
