@@ -1,0 +1,144 @@
+internal import Accounts
+internal import Administration
+internal import Foundation
+internal import Postgres
+
+extension SQLStore {
+    /// Decides for each account that a change of mode may lock out whether it can sign in before and after it.
+    ///
+    /// `steady` has the accounts with an identity that signs in before and after the change, so that none of these is
+    /// locked out. `doubtful` has the other accounts that the change concerns, and the administrators. PostgreSQL can't
+    /// estimate how many these are; `LATERAL` makes it read each one by indexes instead of reading whole tables.
+    ///
+    /// `held` has what the identities of an account allow, and `verdict` adds what codes to its addresses do. `idle`
+    /// has the phone numbers that were unused for too long, and `granted` the identities that grants name. `formal` is
+    /// the rule of `ProviderRegistry.canSignIn(with:)`; `opens` is what a sign-in really does: a quarantined identity
+    /// signs in unless the account has a usable one, and an idle number does not sign in. A code to an address with an
+    /// identity of its own signs in by that; `lead_now` and `lead_after` say whether a code or a password reset to
+    /// another address does. That adds an identity, so it fails if the account has `$13` or more. Without `OFFSET 0`,
+    /// PostgreSQL would copy the inner query's expressions into each aggregate.
+    ///
+    /// `$2` is the provider. The ways before and after are `$3` and `$4` (providers whose identities sign in by
+    /// themselves), `$5` and `$6` (whose identities are addresses), `$9` and `$10` (codes to e-mail addresses, and
+    /// password resets), `$11` and `$12` (codes to phones). `$7` are the providers of phone numbers, and `$8` is how
+    /// long a number may be unused. `$13` is the greatest number of identities of an account. `$14` are the kinds of
+    /// addresses that nothing signs in by after the change, and `$15` administrators. A code to an address without an
+    /// identity adds one, in whose sessions a grant does not count, so that only the identities of the grant for all
+    /// applications count for an administrator, or else those of the others.
+    static let switchVerdicts: StaticString = """
+        WITH idle AS MATERIALIZED (
+            SELECT d.uid, d.address FROM addresses d
+             WHERE d.application_id = $1 AND d.kind = 'phone' AND d.verified_at < now() - $8::interval
+               AND NOT EXISTS (
+                   SELECT 1 FROM identities p
+                    WHERE p.application_id = $1 AND p.uid = d.uid AND p.phone = d.address AND p.phone_verified
+                      AND greatest(p.last_used_at, p.created_at) >= now() - $8::interval)
+        ), granted AS MATERIALIZED (
+            SELECT g.uid, unnest(g.identities) AS id FROM admin_grants g
+             WHERE g.application_id = $1 AND g.uid = ANY ($15::uuid[])
+               AND (g.granted_on = 0 OR NOT EXISTS (
+                   SELECT 1 FROM admin_grants w
+                    WHERE w.application_id = $1 AND w.uid = g.uid AND w.granted_on = 0))
+        ), steady AS NOT MATERIALIZED (
+            SELECT s.uid FROM identities s
+             WHERE s.application_id = $1 AND NOT s.is_guest AND s.quarantined_at IS NULL
+               AND (s.provider = ANY ($3::text[]) AND s.provider = ANY ($4::text[])
+                    OR s.provider = ANY ($5::text[]) AND s.provider = ANY ($6::text[])
+                       AND (s.email_verified OR s.phone_verified))
+               AND NOT (s.provider = ANY ($7::text[])
+                        AND (s.uid, s.provider_uid) IN (SELECT n.uid, n.address FROM idle n))
+        ), doubtful AS MATERIALIZED (
+            SELECT i.uid FROM identities i
+             WHERE i.application_id = $1 AND i.provider = $2 AND NOT EXISTS (SELECT 1 FROM steady s WHERE s.uid = i.uid)
+             UNION
+            SELECT d.uid FROM addresses d
+             WHERE d.application_id = $1 AND d.kind = ANY ($14::text[])
+               AND NOT EXISTS (SELECT 1 FROM steady s WHERE s.uid = d.uid)
+             UNION
+            SELECT unnest($15::uuid[])
+        ), held AS MATERIALIZED (
+            SELECT u.uid, f.*
+              FROM doubtful u
+             CROSS JOIN LATERAL (
+                   SELECT count(*) FILTER (WHERE e.is_switched) AS identities, count(*) AS permanent,
+                          bool_or(NOT e.is_held AND e.formal_now) AS formal_now,
+                          bool_or(NOT e.is_held AND e.formal_after) AS formal_after,
+                          bool_or(NOT e.is_held AND e.formal_after AND NOT e.is_idle) AS usable_after,
+                          bool_or(NOT e.is_held AND e.opens_now) AS opens_now,
+                          bool_or(NOT e.is_held AND e.opens_after) AS opens_after,
+                          bool_or(e.is_held AND e.opens_now) AS held_opens_now,
+                          bool_or(e.is_held AND e.opens_after) AS held_opens_after,
+                          bool_or(e.is_granted AND NOT e.is_held AND e.opens_now) AS granted_now,
+                          bool_or(e.is_granted AND NOT e.is_held AND e.opens_after) AS granted_after,
+                          bool_or(e.is_granted AND e.is_held AND e.opens_now) AS held_granted_now,
+                          bool_or(e.is_granted AND e.is_held AND e.opens_after) AS held_granted_after
+                     FROM (SELECT m.is_switched, m.is_held, m.is_idle, m.is_granted,
+                                  m.direct_now OR m.addressed_now AND m.is_verified AS formal_now,
+                                  m.direct_after OR m.addressed_after AND m.is_verified AS formal_after,
+                                  NOT m.is_idle AND (m.direct_now OR m.addressed_now) AS opens_now,
+                                  NOT m.is_idle AND (m.direct_after OR m.addressed_after) AS opens_after
+                             FROM (SELECT i.provider = $2 AS is_switched, i.quarantined_at IS NOT NULL AS is_held,
+                                          i.email_verified OR i.phone_verified AS is_verified,
+                                          i.provider = ANY ($3::text[]) AS direct_now,
+                                          i.provider = ANY ($4::text[]) AS direct_after,
+                                          i.provider = ANY ($5::text[]) AS addressed_now,
+                                          i.provider = ANY ($6::text[]) AS addressed_after,
+                                          i.provider = ANY ($7::text[])
+                                          AND (i.uid, i.provider_uid) IN (SELECT n.uid, n.address FROM idle n)
+                                              AS is_idle,
+                                          (i.uid, i.id) IN (SELECT g.uid, g.id FROM granted g) AS is_granted
+                                     FROM identities i
+                                    WHERE i.application_id = $1 AND i.uid = u.uid AND NOT i.is_guest
+                                   OFFSET 0) AS m) AS e) AS f
+             WHERE f.permanent > 0
+        ), verdict AS MATERIALIZED (
+            SELECT h.uid, h.identities, h.usable_after,
+                   h.granted_now OR h.held_granted_now AND NOT h.formal_now AS granted_now,
+                   h.granted_after OR h.held_granted_after AND NOT h.formal_after AS granted_after,
+                   h.opens_now OR h.held_opens_now AND NOT h.formal_now OR coalesce(c.lead_now, false) AS way_now,
+                   h.opens_after OR h.held_opens_after AND NOT h.formal_after OR coalesce(c.lead_after, false)
+                       AS way_after
+              FROM held h
+             CROSS JOIN LATERAL (
+                   SELECT bool_or(way.is_now AND NOT (h.formal_now AND d.is_held)) AS lead_now,
+                          bool_or(way.is_after AND NOT (h.formal_after AND d.is_held)) AS lead_after
+                     FROM (SELECT a.kind, a.address,
+                                  coalesce((
+                                      SELECT bool_and(q.quarantined_at IS NOT NULL) FROM identities q
+                                       WHERE q.application_id = $1 AND q.uid = h.uid
+                                         AND (a.kind = 'email' AND q.email = a.address AND q.email_verified
+                                              OR a.kind = 'phone' AND q.phone = a.address AND q.phone_verified)),
+                                      false) AS is_held
+                             FROM addresses a
+                            WHERE a.application_id = $1 AND a.uid = h.uid
+                              AND NOT (a.kind = 'phone' AND EXISTS (
+                                  SELECT 1 FROM idle n WHERE n.uid = h.uid AND n.address = a.address))) AS d
+                     JOIN (SELECT 'email' AS kind, e AS provider, e = ANY ($9::text[]) AS is_now,
+                                  e = ANY ($10) AS is_after
+                             FROM unnest($9 || $10::text[]) AS e
+                            UNION
+                           SELECT 'phone', p, p = ANY ($11::text[]), p = ANY ($12) FROM unnest($11 || $12::text[]) AS p
+                          ) AS way ON way.kind = d.kind
+                    WHERE h.permanent < $13
+                      AND NOT EXISTS (
+                          SELECT 1 FROM identities o
+                           WHERE o.application_id = $1 AND o.provider = way.provider
+                             AND o.provider_uid = d.address)) AS c
+             WHERE NOT EXISTS (
+                 SELECT 1 FROM accounts a
+                  WHERE a.application_id = $1 AND a.uid = h.uid
+                    AND (a.deleted_at IS NOT NULL OR a.disabled_at IS NOT NULL OR a.absorbed_by IS NOT NULL))
+        )
+        """
+
+    /// The binds `$1` to `$15` of `switchVerdicts`.
+    static func verdictBinds(_ change: ModeChange, admins: [UUID], application: Application.ID) -> [Bind] {
+        let (now, after) = (change.now, change.after)
+        return [
+            .application(application), .text(change.provider), .texts(now.direct), .texts(after.direct),
+            .texts(now.addressed), .texts(after.addressed), .texts(now.numbers), .interval(change.idleLimit),
+            .texts(now.toEmail), .texts(after.toEmail), .texts(now.toPhone), .texts(after.toPhone),
+            .int(change.maximumIdentities), .texts(now.addressKinds(lostIn: after)), .uuids(admins),
+        ]
+    }
+}
