@@ -12,58 +12,58 @@ struct AccountReadingOperations {
     typealias Part = (after: String?, limit: Int)
 
     var list: AdminOperation<(filter: AccountFilter, part: Part), Page<FoundAccount>> {
-        AdminOperation("accounts.list", scope: .readAccounts) { call, input in
+        AdminOperation("accounts.list", scope: .readAccounts) { request, input in
             try await useCases.search.list(
-                input.filter, after: input.part.after, limit: input.part.limit, in: call.application)
+                input.filter, after: input.part.after, limit: input.part.limit, in: request.application)
         }
     }
 
     var search: AdminOperation<(body: SearchBody, part: Part), Page<FoundAccount>> {
-        AdminOperation("accounts.search", scope: .readAccounts, limit: .adminSearch) { call, input in
-            if input.body.isPrefix { try call.administrator.require(.revealAccounts) }
+        AdminOperation("accounts.search", scope: .readAccounts, limit: .adminSearch) { request, input in
+            if input.body.isPrefix { try request.administrator.require(.revealAccounts) }
             return try await useCases.search.search(
                 for: SearchTerm(input.body.criteria), after: input.part.after, limit: input.part.limit,
-                by: call.administrator)
+                by: request.administrator)
         }
     }
 
     var detail: AdminOperation<UUID, MaskedAccountDetail> {
-        AdminOperation("accounts.read", scope: .readAccounts, errors: [.accountNotFound]) { call, uid in
-            try await useCases.reading.detail(of: uid, in: call.application)
+        AdminOperation("accounts.read", scope: .readAccounts, errors: [.accountNotFound]) { request, uid in
+            try await useCases.reading.detail(of: uid, in: request.application)
         }
     }
 
     var reveal: AdminOperation<(uid: UUID, body: Act<RevealBody>), RevealedFields> {
         AdminOperation(
             "accounts.reveal", scope: .revealAccounts, limit: .adminReveal, errors: [.accountNotFound]
-        ) { call, input in
+        ) { request, input in
             let fields = Set(input.body.body.fields)
             guard !fields.isEmpty else { throw AccountsError.missingParameter("fields") }
-            let act = try await call.act(input.body, on: input.uid)
-            let account = try await useCases.reading.reveal(fields, of: input.uid, by: act, in: call.application)
-            return RevealedFields(account: account, sessions: account.sessions.map(call.entry))
+            let act = try await request.act(input.body, on: input.uid)
+            let account = try await useCases.reading.reveal(fields, of: input.uid, by: act, in: request.application)
+            return RevealedFields(account: account, sessions: account.sessions.map(request.entry))
         }
     }
 
     var identities: AdminOperation<(uid: UUID, part: Part), Page<ShownIdentity>> {
-        AdminOperation("accounts.identities", scope: .readAccounts, errors: [.accountNotFound]) { call, input in
+        AdminOperation("accounts.identities", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
             try await useCases.reading.identities(
-                of: input.uid, after: input.part.after, limit: input.part.limit, in: call.application)
+                of: input.uid, after: input.part.after, limit: input.part.limit, in: request.application)
         }
     }
 
     var sessions: AdminOperation<(uid: UUID, part: Part), Page<SessionList.Entry>> {
-        AdminOperation("accounts.sessions", scope: .readAccounts, errors: [.accountNotFound]) { call, input in
+        AdminOperation("accounts.sessions", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
             let page = try await useCases.reading.sessions(
-                of: input.uid, after: input.part.after, limit: input.part.limit, in: call.application)
-            return Page(items: page.items.map(call.entry), next: page.next)
+                of: input.uid, after: input.part.after, limit: input.part.limit, in: request.application)
+            return Page(items: page.items.map(request.entry), next: page.next)
         }
     }
 
     var merges: AdminOperation<(uid: UUID, part: Part), Page<Merge>> {
-        AdminOperation("accounts.merges", scope: .readAccounts, errors: [.accountNotFound]) { call, input in
+        AdminOperation("accounts.merges", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
             try await useCases.reading.merges(
-                of: input.uid, after: input.part.after, limit: input.part.limit, in: call.application)
+                of: input.uid, after: input.part.after, limit: input.part.limit, in: request.application)
         }
     }
 }

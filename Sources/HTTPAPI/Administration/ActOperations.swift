@@ -10,59 +10,59 @@ struct ActOperations: Sendable {
     typealias OnAccount<Body: RequestPayload, Output: Sendable> = AdminOperation<(uid: UUID, body: Act<Body>), Output>
 
     var update: OnAccount<ProfileBody, MaskedAccountDetail> {
-        AdminOperation("accounts.update", scope: .writeAccounts, errors: [.accountNotFound]) { call, input in
-            let (act, body) = (try await call.act(input.body, on: input.uid), input.body.body)
-            try await call.acts.updateProfile(
-                of: input.uid, displayName: body.displayName, metadata: body.metadata, by: act, in: call.application)
-            return try await call.account(input.uid)
+        AdminOperation("accounts.update", scope: .writeAccounts, errors: [.accountNotFound]) { request, input in
+            let (act, body) = (try await request.act(input.body, on: input.uid), input.body.body)
+            try await request.acts.updateProfile(
+                of: input.uid, displayName: body.displayName, metadata: body.metadata, by: act, in: request.application)
+            return try await request.account(input.uid)
         }
     }
 
     var setAccess: OnAccount<AccessBody, MaskedAccountDetail> {
-        AdminOperation("accounts.setAccess", scope: .accessOfAccounts, errors: [.accountNotFound]) { call, input in
+        AdminOperation("accounts.setAccess", scope: .accessOfAccounts, errors: [.accountNotFound]) { request, input in
             let change = try input.body.body.change
-            let act = try await call.act(input.body, on: input.uid)
-            _ = try await call.acts.setAccess(change, of: input.uid, by: act, in: call.application)
-            return try await call.account(input.uid)
+            let act = try await request.act(input.body, on: input.uid)
+            _ = try await request.acts.setAccess(change, of: input.uid, by: act, in: request.application)
+            return try await request.account(input.uid)
         }
     }
 
     var disable: OnAccount<DisablingBody, MaskedAccountDetail> {
         AdminOperation(
             "accounts.disable", scope: .writeAccounts, errors: [.accountNotFound, .lastOwner]
-        ) { call, input in
+        ) { request, input in
             let end = try input.body.body.end
-            let act = try await call.act(input.body, on: input.uid)
-            try await call.acts.setDisabled(true, until: end, uid: input.uid, by: act, in: call.application)
-            return try await call.account(input.uid)
+            let act = try await request.act(input.body, on: input.uid)
+            try await request.acts.setDisabled(true, until: end, uid: input.uid, by: act, in: request.application)
+            return try await request.account(input.uid)
         }
     }
 
     var enable: OnAccount<NoFields, MaskedAccountDetail> {
-        AdminOperation("accounts.enable", scope: .writeAccounts, errors: [.accountNotFound]) { call, input in
-            let act = try await call.act(input.body, on: input.uid)
-            try await call.acts.setDisabled(false, uid: input.uid, by: act, in: call.application)
-            return try await call.account(input.uid)
+        AdminOperation("accounts.enable", scope: .writeAccounts, errors: [.accountNotFound]) { request, input in
+            let act = try await request.act(input.body, on: input.uid)
+            try await request.acts.setDisabled(false, uid: input.uid, by: act, in: request.application)
+            return try await request.account(input.uid)
         }
     }
 
     var requirePasswordChange: OnAccount<NoFields, Void> {
         AdminOperation(
             "accounts.requirePasswordChange", scope: .writeAccounts, errors: [.accountNotFound, .wrongState]
-        ) { call, input in
-            let act = try await call.act(input.body, on: input.uid)
-            let hasPassword = try await call.acts.requirePasswordChange(
-                uid: input.uid, by: act, in: call.application)
+        ) { request, input in
+            let act = try await request.act(input.body, on: input.uid)
+            let hasPassword = try await request.acts.requirePasswordChange(
+                uid: input.uid, by: act, in: request.application)
             guard hasPassword else { throw AdministrationError.wrongState(reason: "The account has no password") }
         }
     }
 
     /// - Returns: how many sessions have ended.
     var endSessions: OnAccount<SessionsBody, Int> {
-        AdminOperation("accounts.endSessions", scope: .writeAccounts, errors: [.accountNotFound]) { call, input in
-            let act = try await call.act(input.body, on: input.uid)
-            return try await call.acts.endSessions(
-                input.body.body.sessions, of: input.uid, by: act, in: call.application)
+        AdminOperation("accounts.endSessions", scope: .writeAccounts, errors: [.accountNotFound]) { request, input in
+            let act = try await request.act(input.body, on: input.uid)
+            return try await request.acts.endSessions(
+                input.body.body.sessions, of: input.uid, by: act, in: request.application)
         }
     }
 
@@ -70,10 +70,10 @@ struct ActOperations: Sendable {
         AdminOperation(
             "accounts.unlink", scope: .writeAccounts,
             errors: [.accountNotFound, .identityNotFound, .lastUsableIdentity]
-        ) { call, input in
-            let act = try await call.act(input.body, on: input.uid)
-            try await call.acts.unlink(input.id, of: input.uid, by: act, in: call.application)
-            return try await call.account(input.uid)
+        ) { request, input in
+            let act = try await request.act(input.body, on: input.uid)
+            try await request.acts.unlink(input.id, of: input.uid, by: act, in: request.application)
+            return try await request.account(input.uid)
         }
     }
 
@@ -81,30 +81,30 @@ struct ActOperations: Sendable {
     var forecastMerge: AdminOperation<(uid: UUID, body: MergeForecastBody), MergeForecast> {
         AdminOperation(
             "accounts.forecastMerge", scope: .readAccounts, errors: [.accountNotFound, .wrongState]
-        ) { call, input in
+        ) { request, input in
             guard input.body.dryRun == true else {
                 throw AccountsError.invalidParameter("dryRun", reason: "must be true: only the person can merge")
             }
-            return try await call.acts.forecastMerge(of: input.uid, with: input.body.other, in: call.application)
+            return try await request.acts.forecastMerge(of: input.uid, with: input.body.other, in: request.application)
         }
     }
 
     var delete: OnAccount<NoFields, ScheduledDeletion> {
         AdminOperation(
             "accounts.delete", scope: .writeAccounts, errors: [.accountNotFound, .lastOwner]
-        ) { call, input in
-            let act = try await call.act(input.body, on: input.uid)
-            return try await call.acts.delete(input.uid, by: act, in: call.application)
+        ) { request, input in
+            let act = try await request.act(input.body, on: input.uid)
+            return try await request.acts.delete(input.uid, by: act, in: request.application)
         }
     }
 
     var restore: OnAccount<NoFields, MaskedAccountDetail> {
         AdminOperation(
             "accounts.restore", scope: .writeAccounts, errors: [.accountNotFound, .wrongState]
-        ) { call, input in
-            let act = try await call.act(input.body, on: input.uid)
-            try await call.acts.restore(input.uid, by: act, in: call.application)
-            return try await call.account(input.uid)
+        ) { request, input in
+            let act = try await request.act(input.body, on: input.uid)
+            try await request.acts.restore(input.uid, by: act, in: request.application)
+            return try await request.account(input.uid)
         }
     }
 
@@ -112,10 +112,10 @@ struct ActOperations: Sendable {
         AdminOperation(
             "accounts.erase", scope: .eraseAccounts, needsProof: true,
             errors: [.accountNotFound, .wrongState, .confirmationRequired]
-        ) { call, input in
-            let act = try await call.act(input.body, on: input.uid)
-            try await call.require(input.body.body.confirm, toBe: "erase \(input.uid.text)", of: input.uid)
-            return try await call.acts.erase(input.uid, by: act, in: call.application)
+        ) { request, input in
+            let act = try await request.act(input.body, on: input.uid)
+            try await request.require(input.body.body.confirm, toBe: "erase \(input.uid.text)", of: input.uid)
+            return try await request.acts.erase(input.uid, by: act, in: request.application)
         }
     }
 
@@ -126,10 +126,10 @@ struct ActOperations: Sendable {
         AdminOperation(
             "accounts.export", scope: .exportAccounts, limit: .adminExport, needsProof: true,
             errors: [.accountNotFound, .confirmationRequired]
-        ) { call, input in
-            let act = try await call.act(input.body, on: input.uid)
-            try await call.require(input.body.body.confirm, toBe: "export \(input.uid.text)", of: input.uid)
-            let uid = try await call.acts.beginExport(of: input.uid, by: act, in: call.application)
+        ) { request, input in
+            let act = try await request.act(input.body, on: input.uid)
+            try await request.require(input.body.body.confirm, toBe: "export \(input.uid.text)", of: input.uid)
+            let uid = try await request.acts.beginExport(of: input.uid, by: act, in: request.application)
             return (useCases.export, uid)
         }
     }

@@ -24,16 +24,16 @@ struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
         operation = Operation(
             "admin.\(name)", access: .administrator(scope), limits: .administration, errors: errors
         ) { context, input in
-            let call = try AdminRequest(context)
-            if needsProof { try call.requireProof() }
+            let request = try AdminRequest(context)
+            if needsProof { try request.requireProof() }
             if let limit {
-                let subject = RateSubject(target: call.administrator.limitName)
-                try await call.limits.spend(limit, of: subject, in: call.application)
+                let subject = RateSubject(target: request.administrator.limitName)
+                try await request.limits.spend(limit, of: subject, in: request.application)
             }
-            if hasOwnCapacity { return try await run(call, input) }
-            return try await call.capacity.run {
+            if hasOwnCapacity { return try await run(request, input) }
+            return try await request.capacity.run {
                 do {
-                    return try await run(call, input)
+                    return try await run(request, input)
                 } catch AccountsError.accountNotFound {
                     throw AdministrationError.accountNotFound
                 }

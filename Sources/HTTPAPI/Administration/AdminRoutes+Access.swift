@@ -46,74 +46,74 @@ struct AccessOperations {
     let useCases: AdministrationUseCases
 
     var me: AdminOperation<Void, Administrator> {
-        AdminOperation("me", scope: nil) { call, _ in call.administrator }
+        AdminOperation("me", scope: nil) { request, _ in request.administrator }
     }
 
     var keys: AdminOperation<AdminQuery, Page<ServiceKey>> {
-        AdminOperation("serviceKeys.list", scope: .writeAdmins) { call, query in
-            let keys = try await useCases.keys.list(of: call.application)
-            return try call.page(of: keys, asked: query, in: "service-keys", id: \.id)
+        AdminOperation("serviceKeys.list", scope: .writeAdmins) { request, query in
+            let keys = try await useCases.keys.list(of: request.application)
+            return try request.page(of: keys, asked: query, in: "service-keys", id: \.id)
         }
     }
 
     var makeKey: AdminOperation<Act<ServiceKeyBody>, (key: ServiceKey, text: String)> {
-        AdminOperation("serviceKeys.make", scope: .writeAdmins, needsProof: true) { call, input in
+        AdminOperation("serviceKeys.make", scope: .writeAdmins, needsProof: true) { request, input in
             let scopes = Set(input.body.scopes)
-            for scope in scopes.sorted() { try call.administrator.require(scope) }
+            for scope in scopes.sorted() { try request.administrator.require(scope) }
             return try await useCases.keys.make(
                 named: input.body.name, scopes: scopes, clients: input.body.allow ?? [],
-                lifetime: .seconds(input.body.expiresIn), longest: call.settings.longestKeyLifetime,
-                by: call.act(because: input.reasonWithoutNote), in: call.application)
+                lifetime: .seconds(input.body.expiresIn), longest: request.settings.longestKeyLifetime,
+                by: request.act(because: input.reasonWithoutNote), in: request.application)
         }
     }
 
     var rotateKey: AdminOperation<(name: String, body: Act<RotationBody>), (key: ServiceKey, text: String)> {
         AdminOperation("serviceKeys.rotate", scope: .writeAdmins, needsProof: true, errors: [.notFound, .wrongState]) {
-            call, input in
+            request, input in
             try await useCases.keys.rotate(
                 input.name, overlap: .seconds(input.body.body.overlap ?? 0),
-                by: call.act(because: input.body.reasonWithoutNote), in: call.application)
+                by: request.act(because: input.body.reasonWithoutNote), in: request.application)
         }
     }
 
     var revokeKey: AdminOperation<(name: String, body: Act<NoFields>), ServiceKey> {
-        AdminOperation("serviceKeys.revoke", scope: .writeAdmins, errors: [.notFound]) { call, input in
+        AdminOperation("serviceKeys.revoke", scope: .writeAdmins, errors: [.notFound]) { request, input in
             try await useCases.keys.revoke(
-                input.name, by: call.act(because: input.body.reasonWithoutNote), in: call.application)
+                input.name, by: request.act(because: input.body.reasonWithoutNote), in: request.application)
         }
     }
 
     var grants: AdminOperation<AdminQuery, Page<AdminGrant>> {
-        AdminOperation("admins.list", scope: .writeAdmins) { call, query in
-            let grants = try await useCases.grants(home: call.settings.home).list(on: call.application)
-            return try call.page(of: grants, asked: query, in: "admins") { grant in
+        AdminOperation("admins.list", scope: .writeAdmins) { request, query in
+            let grants = try await useCases.grants(home: request.settings.home).list(on: request.application)
+            return try request.page(of: grants, asked: query, in: "admins") { grant in
                 "\(grant.uid) \(grant.application.map { "\($0)" } ?? "all")"
             }
         }
     }
 
     var inviteAdmin: AdminOperation<Act<AdminInvitationBody>, (link: String, expiresAt: Date)> {
-        AdminOperation("admins.invite", scope: .writeAdmins, needsProof: true) { call, input in
-            let settings = try call.settings
+        AdminOperation("admins.invite", scope: .writeAdmins, needsProof: true) { request, input in
+            let settings = try request.settings
             guard let console = settings.console else { throw APIError.nothingHere }
-            for scope in input.body.role.scopes.sorted() { try call.administrator.require(scope) }
+            for scope in input.body.role.scopes.sorted() { try request.administrator.require(scope) }
             let invitation = try NewAdminInvitation(
-                role: input.body.role, application: call.application, email: input.body.email,
-                lifetime: input.body.expiresIn.map { .seconds($0) }, inviter: call.administrator.person?.uid)
+                role: input.body.role, application: request.application, email: input.body.email,
+                lifetime: input.body.expiresIn.map { .seconds($0) }, inviter: request.administrator.person?.uid)
             return try await useCases.adminInvitations(home: settings.home).make(
-                invitation, at: console.url, by: call.act(because: input.reasonWithoutNote))
+                invitation, at: console.url, by: request.act(because: input.reasonWithoutNote))
         }
     }
 
     var grant: AdminOperation<(uid: UUID, body: Act<GrantBody>), [AdminGrant]> {
         AdminOperation("admins.grant", scope: .writeAdmins, needsProof: true, errors: [.accountNotFound, .lastOwner]) {
-            call, input in
+            request, input in
             let role = input.body.body.role
-            for scope in role.scopes.sorted() { try call.administrator.require(scope) }
-            let grants = useCases.grants(home: try call.settings.home)
+            for scope in role.scopes.sorted() { try request.administrator.require(scope) }
+            let grants = useCases.grants(home: try request.settings.home)
             try await grants.grant(
-                role, to: input.uid, on: call.application, by: call.act(because: input.body.checkedReason))
-            return try await grants.list(on: call.application)
+                role, to: input.uid, on: request.application, by: request.act(because: input.body.checkedReason))
+            return try await grants.list(on: request.application)
         }
     }
 
@@ -121,12 +121,12 @@ struct AccessOperations {
         AdminOperation(
             "admins.revoke", scope: .writeAdmins, needsProof: true,
             errors: [.notFound, .confirmationRequired, .lastOwner]
-        ) { call, input in
+        ) { request, input in
             let reason = try input.body.checkedReason
             try AdministrationError.require(input.body.body.confirm, toBe: "revoke \(input.uid.text)")
-            let grants = useCases.grants(home: try call.settings.home)
-            try await grants.revoke(input.uid, on: call.application, by: call.act(because: reason))
-            return try await grants.list(on: call.application)
+            let grants = useCases.grants(home: try request.settings.home)
+            try await grants.revoke(input.uid, on: request.application, by: request.act(because: reason))
+            return try await grants.list(on: request.application)
         }
     }
 }

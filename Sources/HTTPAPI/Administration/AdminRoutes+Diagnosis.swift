@@ -22,17 +22,17 @@ struct DiagnosisOperations {
     var diagnose: AdminOperation<String, [CheckResult]> {
         AdminOperation(
             "providers.diagnose", scope: .writeProviders, hasOwnCapacity: true, errors: [.notFound]
-        ) { call, name in
-            try await useCases.diagnosis.diagnose(name, by: call.act(), in: call.application)
+        ) { request, name in
+            try await useCases.diagnosis.diagnose(name, by: request.act(), in: request.application)
         }
     }
 
     var check: AdminOperation<CandidateBody, (candidate: ProviderCandidate, checks: [CheckResult])> {
         AdminOperation(
             "providers.check", scope: .writeProviders, hasOwnCapacity: true, errors: [.invalidProviderSettings]
-        ) { call, body in
+        ) { request, body in
             let settings = CandidateSettings(name: body.name, kind: body.kind, settings: body.settings)
-            return try await useCases.diagnosis.check(settings, by: call.act(), in: call.application)
+            return try await useCases.diagnosis.check(settings, by: request.act(), in: request.application)
         }
     }
 }

@@ -29,15 +29,15 @@ struct ExplanationOperations {
     let explanations: Explanations
 
     var timeline: AdminOperation<TimelinePart, Page<TimelineEntry>> {
-        AdminOperation("accounts.timeline", scope: .readAccounts, errors: [.accountNotFound]) { call, input in
+        AdminOperation("accounts.timeline", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
             try await explanations.timeline(
-                of: input.uid, after: input.after, limit: input.limit, in: call.application)
+                of: input.uid, after: input.after, limit: input.limit, in: request.application)
         }
     }
 
     var secondAccount: AdminOperation<(uid: UUID, other: UUID?), SecondAccount> {
-        AdminOperation("accounts.why", scope: .readAccounts, errors: [.accountNotFound]) { call, input in
-            try await explanations.secondAccount(input.uid, besides: input.other, in: call.application)
+        AdminOperation("accounts.why", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
+            try await explanations.secondAccount(input.uid, besides: input.other, in: request.application)
         }
     }
 
@@ -45,8 +45,8 @@ struct ExplanationOperations {
     var explain: AdminOperation<LinkingQuestionBody, Explanation> {
         AdminOperation(
             "explain", scope: .readAccounts, limit: .adminSearch, errors: [.accountNotFound, .unsupportedProvider]
-        ) { call, input in
-            try await explanations.explain(input.question, by: call.administrator, in: call.application)
+        ) { request, input in
+            try await explanations.explain(input.question, by: request.administrator, in: request.application)
         }
     }
 }

@@ -30,10 +30,10 @@ struct InvitationOperations {
         AdminOperation(
             "invitations.send", scope: .writeAccounts, limit: .adminSearch,
             errors: [.existingIdentity, .providerDisabled, .rateLimited]
-        ) { call, input in
-            if input.body.givesAccess { try call.administrator.require(.accessOfAccounts) }
+        ) { request, input in
+            if input.body.givesAccess { try request.administrator.require(.accessOfAccounts) }
             return try await useCases.invitations.invite(
-                input.body.invitee, by: call.act(because: input.reasonWithoutNote), in: call.application)
+                input.body.invitee, by: request.act(because: input.reasonWithoutNote), in: request.application)
         }
     }
 
@@ -42,18 +42,18 @@ struct InvitationOperations {
         AdminOperation(
             "accounts.recover", scope: .writeAccounts,
             errors: [.accountNotFound, .confirmationRequired, .wrongState, .rateLimited]
-        ) { call, input in
+        ) { request, input in
             let body = input.body.body
             if body.deliver == .show {
-                try call.administrator.require(.recoverAccounts)
-                try call.requireProof()
+                try request.administrator.require(.recoverAccounts)
+                try request.requireProof()
             }
-            let act = try await call.act(input.body, on: input.uid)
+            let act = try await request.act(input.body, on: input.uid)
             if body.deliver == .show {
                 try AdministrationError.require(body.confirm, toBe: "recover \(input.uid.text)")
             }
             return try await useCases.recoveryLinks.make(
-                body.deliver, for: input.uid, by: act, in: call.application)
+                body.deliver, for: input.uid, by: act, in: request.application)
         }
     }
 }

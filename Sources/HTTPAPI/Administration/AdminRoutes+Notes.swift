@@ -30,15 +30,15 @@ struct NoteOperations: Sendable {
     }
 
     var list: AdminOperation<Question, Page<AdminNote>> {
-        AdminOperation("notes.list", scope: .writeAccounts, errors: [.accountNotFound]) { call, input in
-            try await notes.list(about: input.uid, limit: input.limit, after: input.cursor, in: call.application)
+        AdminOperation("notes.list", scope: .writeAccounts, errors: [.accountNotFound]) { request, input in
+            try await notes.list(about: input.uid, limit: input.limit, after: input.cursor, in: request.application)
         }
     }
 
     var add: AdminOperation<(uid: UUID, body: Act<NoteBody>), AdminNote> {
-        AdminOperation("notes.add", scope: .writeAccounts, errors: [.accountNotFound]) { call, input in
-            let act = try await call.act(input.body, on: input.uid)
-            return try await notes.add(input.body.body.text, about: input.uid, by: act, in: call.application)
+        AdminOperation("notes.add", scope: .writeAccounts, errors: [.accountNotFound]) { request, input in
+            let act = try await request.act(input.body, on: input.uid)
+            return try await notes.add(input.body.body.text, about: input.uid, by: act, in: request.application)
         }
     }
 }

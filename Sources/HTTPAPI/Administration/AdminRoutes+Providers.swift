@@ -28,9 +28,9 @@ struct SwitchOperations {
     let useCases: AdministrationUseCases
 
     var list: AdminOperation<AdminQuery, Page<ProviderStatus>> {
-        AdminOperation("providers.list", scope: .readServer) { call, query in
-            let providers = try await useCases.providers.list(of: call.application)
-            return try call.page(of: providers, asked: query, in: "providers", id: \.provider.name)
+        AdminOperation("providers.list", scope: .readServer) { request, query in
+            let providers = try await useCases.providers.list(of: request.application)
+            return try request.page(of: providers, asked: query, in: "providers", id: \.provider.name)
         }
     }
 
@@ -38,30 +38,30 @@ struct SwitchOperations {
         AdminOperation(
             "providers.switch", scope: .writeProviders, hasOwnCapacity: true, needsProof: true,
             errors: [.notFound, .planStale, .confirmationRequired, .wrongState, .wouldLockOutAdmins]
-        ) { call, input in
-            let act = call.act(because: try input.body.reasonWithoutNote)
+        ) { request, input in
+            let act = request.act(because: try input.body.reasonWithoutNote)
             _ = try await useCases.providerSwitches.change(
-                input.name, as: try input.body.body.request, by: act, home: call.settings.home,
-                you: call.administrator.person?.uid, in: call.application)
-            return try await useCases.providers.status(of: input.name, in: call.application)
+                input.name, as: try input.body.body.request, by: act, home: request.settings.home,
+                you: request.administrator.person?.uid, in: request.application)
+            return try await useCases.providers.status(of: input.name, in: request.application)
         }
     }
 
     var end: AdminOperation<(name: String, body: Act<NoFields>), ProviderStatus> {
-        AdminOperation("providers.endSwitch", scope: .writeProviders, errors: [.notFound]) { call, input in
-            let act = call.act(because: try input.body.reasonWithoutNote)
-            try await useCases.providerSwitches.end(input.name, by: act, in: call.application)
-            return try await useCases.providers.status(of: input.name, in: call.application)
+        AdminOperation("providers.endSwitch", scope: .writeProviders, errors: [.notFound]) { request, input in
+            let act = request.act(because: try input.body.reasonWithoutNote)
+            try await useCases.providerSwitches.end(input.name, by: act, in: request.application)
+            return try await useCases.providers.status(of: input.name, in: request.application)
         }
     }
 
     var plan: AdminOperation<(name: String, body: PlanBody), ProviderPlan> {
         AdminOperation(
             "providers.plan", scope: .writeProviders, hasOwnCapacity: true, errors: [.notFound]
-        ) { call, input in
+        ) { request, input in
             try await useCases.providerPlans.plan(
-                input.name, to: input.body.mode, home: call.settings.home, you: call.administrator.person?.uid,
-                in: call.application)
+                input.name, to: input.body.mode, home: request.settings.home, you: request.administrator.person?.uid,
+                in: request.application)
         }
     }
 }

@@ -29,12 +29,13 @@ struct StatisticsOperations {
     let useCases: AdministrationUseCases
 
     var series: AdminOperation<AdminQuery, [StatisticsSeries]> {
-        AdminOperation("statistics.read", scope: .readServer, errors: [.missingParameter]) { call, query in
+        AdminOperation("statistics.read", scope: .readServer, errors: [.missingParameter]) { request, query in
             guard let statistic = try query.choice("name", of: Statistic.self) else {
                 throw AccountsError.missingParameter("name")
             }
             return try await useCases.statistics.series(
-                of: statistic, label: query["label"], in: query.period(endingAt: Date()), application: call.application)
+                of: statistic, label: query["label"], in: query.period(endingAt: Date()),
+                application: request.application)
         }
     }
 }

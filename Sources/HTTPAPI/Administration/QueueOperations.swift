@@ -22,72 +22,72 @@ struct QueueOperations {
     let useCases: AdministrationUseCases
 
     var erasures: AdminOperation<AdminQuery, Page<ListedErasure>> {
-        AdminOperation("erasures.list", scope: .readServer) { call, query in
-            try await useCases.erasures.list(query.choice("status"), query.page, in: call.application)
+        AdminOperation("erasures.list", scope: .readServer) { request, query in
+            try await useCases.erasures.list(query.choice("status"), query.page, in: request.application)
         }
     }
 
     var retryErasure: AdminOperation<(name: String, body: Act<NoFields>), ListedErasure> {
-        AdminOperation("erasures.retry", scope: .eraseAccounts, errors: [.notFound]) { call, input in
+        AdminOperation("erasures.retry", scope: .eraseAccounts, errors: [.notFound]) { request, input in
             let reason = try input.body.reasonWithoutNote
             return try await useCases.erasures.retry(
-                input.name.asID(of: "erasure"), by: call.act(because: reason), in: call.application)
+                input.name.asID(of: "erasure"), by: request.act(because: reason), in: request.application)
         }
     }
 
     var webhooks: AdminOperation<AdminQuery, Page<ListedWebhook>> {
-        AdminOperation("webhooks.list", scope: .readServer) { call, query in
-            let webhooks = try await useCases.webhooks.list(in: call.application).map {
+        AdminOperation("webhooks.list", scope: .readServer) { request, query in
+            let webhooks = try await useCases.webhooks.list(in: request.application).map {
                 ListedWebhook(webhook: $0.webhook, backlog: $0.backlog)
             }
-            return try call.page(of: webhooks, asked: query, in: "webhooks", id: \.webhook.id)
+            return try request.page(of: webhooks, asked: query, in: "webhooks", id: \.webhook.id)
         }
     }
 
     var testWebhook: AdminOperation<(name: String, body: Act<NoFields>), WebhookTestPayload> {
-        AdminOperation("webhooks.test", scope: .writeDeliveries, errors: [.notFound]) { call, input in
+        AdminOperation("webhooks.test", scope: .writeDeliveries, errors: [.notFound]) { request, input in
             let reason = try input.body.reasonWithoutNote
             let test = try await useCases.webhooks.test(
-                input.name, by: call.act(because: reason), in: call.application)
+                input.name, by: request.act(because: reason), in: request.application)
             return WebhookTestPayload(event: test.event, failure: test.failure)
         }
     }
 
     var replay: AdminOperation<(name: String, body: Act<ReplayBody>), ReplayPayload> {
-        AdminOperation("webhooks.replay", scope: .writeDeliveries, errors: [.notFound, .wrongState]) { call, input in
+        AdminOperation("webhooks.replay", scope: .writeDeliveries, errors: [.notFound, .wrongState]) { request, input in
             let (reason, range) = (try input.body.reasonWithoutNote, input.body.body)
             let events = try await useCases.webhooks.replay(
                 input.name, since: range.since.date, until: range.until.date, types: range.types,
-                by: call.act(because: reason), in: call.application)
+                by: request.act(because: reason), in: request.application)
             return ReplayPayload(events: events)
         }
     }
 
     var deliveries: AdminOperation<AdminQuery, Page<ListedDelivery>> {
-        AdminOperation("deliveries.list", scope: .readServer) { call, query in
-            try await useCases.deliveries.list(query.choice("state"), query.page, in: call.application)
+        AdminOperation("deliveries.list", scope: .readServer) { request, query in
+            try await useCases.deliveries.list(query.choice("state"), query.page, in: request.application)
         }
     }
 
     var retryDelivery: AdminOperation<(name: String, body: Act<NoFields>), [ListedDelivery]> {
-        AdminOperation("deliveries.retry", scope: .writeDeliveries, errors: [.notFound]) { call, input in
+        AdminOperation("deliveries.retry", scope: .writeDeliveries, errors: [.notFound]) { request, input in
             let reason = try input.body.reasonWithoutNote
             return try await useCases.deliveries.retry(
-                input.name.asID(of: "delivery"), by: call.act(because: reason), in: call.application)
+                input.name.asID(of: "delivery"), by: request.act(because: reason), in: request.application)
         }
     }
 
     var messages: AdminOperation<AdminQuery, Page<ListedMessage>> {
-        AdminOperation("messages.list", scope: .readServer) { call, query in
-            try await useCases.deliveries.messages(query.choice("state"), query.page, in: call.application)
+        AdminOperation("messages.list", scope: .readServer) { request, query in
+            try await useCases.deliveries.messages(query.choice("state"), query.page, in: request.application)
         }
     }
 
     var retryMessage: AdminOperation<(name: String, body: Act<NoFields>), ListedMessage> {
-        AdminOperation("messages.retry", scope: .writeDeliveries, errors: [.notFound]) { call, input in
+        AdminOperation("messages.retry", scope: .writeDeliveries, errors: [.notFound]) { request, input in
             let reason = try input.body.reasonWithoutNote
             return try await useCases.deliveries.retryMessage(
-                input.name.asID(of: "message"), by: call.act(because: reason), in: call.application)
+                input.name.asID(of: "message"), by: request.act(because: reason), in: request.application)
         }
     }
 }

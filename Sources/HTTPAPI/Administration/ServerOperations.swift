@@ -10,22 +10,22 @@ struct ServerOperations {
     let limitedRoutes: [String]
 
     var audit: AdminOperation<AdminQuery, Page<ListedAuditEvent>> {
-        AdminOperation("audit.list", scope: .readAudit) { call, query in
+        AdminOperation("audit.list", scope: .readAudit) { request, query in
             let search = AuditSearch(
                 event: query["event"], account: query["account"], actor: query["actor"].map { AuditActor($0) },
                 since: try query.time("since"), until: try query.time("until"))
             return try await useCases.audit.list(
                 search, filter: query.filter("event", "account", "actor", "since", "until"), query.page,
-                home: call.settings.home, in: call.application)
+                home: request.settings.home, in: request.application)
         }
     }
 
     /// - Returns: the audit and what of it is read while the response is sent.
     var exportAudit: AdminOperation<AdminQuery, AuditExport> {
-        AdminOperation("audit.export", scope: .readAudit, limit: .adminExport) { call, query in
+        AdminOperation("audit.export", scope: .readAudit, limit: .adminExport) { request, query in
             let since = try query.time("since")
-            try await useCases.audit.beginExport(by: call.act(), in: call.application)
-            return AuditExport(reports: useCases.audit, application: call.application, since: since)
+            try await useCases.audit.beginExport(by: request.act(), in: request.application)
+            return AuditExport(reports: useCases.audit, application: request.application, since: since)
         }
     }
 
@@ -34,59 +34,59 @@ struct ServerOperations {
     }
 
     var keys: AdminOperation<AdminQuery, Page<ListedSigningKey>> {
-        AdminOperation("keys.list", scope: .readServer) { call, query in
-            let keys = try await useCases.signingKeys.list(of: call.application)
-            return try call.page(of: keys, asked: query, in: "keys") { "\($0.purpose.rawValue) \($0.kid)" }
+        AdminOperation("keys.list", scope: .readServer) { request, query in
+            let keys = try await useCases.signingKeys.list(of: request.application)
+            return try request.page(of: keys, asked: query, in: "keys") { "\($0.purpose.rawValue) \($0.kid)" }
         }
     }
 
     var rotateKeys: AdminOperation<Act<NoFields>, [ListedSigningKey]> {
-        AdminOperation("keys.rotate", scope: .writeKeys, needsProof: true) { call, input in
+        AdminOperation("keys.rotate", scope: .writeKeys, needsProof: true) { request, input in
             let reason = try input.reasonWithoutNote
-            return try await useCases.signingKeys.rotate(by: call.act(because: reason), in: call.application)
+            return try await useCases.signingKeys.rotate(by: request.act(because: reason), in: request.application)
         }
     }
 
     var retireKey: AdminOperation<(name: String, body: RetirementBody), Retirement> {
         AdminOperation(
             "keys.retire", scope: .writeKeys, needsProof: true, errors: [.notFound, .wrongState, .confirmationRequired]
-        ) { call, input in
+        ) { request, input in
             let (kid, body) = (input.name, input.body)
             if body.dryRun == true {
-                let key = try await useCases.signingKeys.retirable(kid, in: call.application)
+                let key = try await useCases.signingKeys.retirable(kid, in: request.application)
                 return Retirement(key: key, isDryRun: true)
             }
             guard let reason = body.reason else { throw AccountsError.missingParameter("reason") }
-            let act = call.act(because: try Act(body: NoFields(), reason: reason).reasonWithoutNote)
+            let act = request.act(because: try Act(body: NoFields(), reason: reason).reasonWithoutNote)
             let key = try await useCases.signingKeys.retire(
-                kid, confirmedBy: body.confirm, by: act, in: call.application)
+                kid, confirmedBy: body.confirm, by: act, in: request.application)
             return Retirement(key: key, isDryRun: false)
         }
     }
 
     var searchLocks: AdminOperation<SubjectBody, LockList> {
-        AdminOperation("limits.search", scope: .writeLimits, limit: .adminSearch) { call, input in
+        AdminOperation("limits.search", scope: .writeLimits, limit: .adminSearch) { request, input in
             let locks = try await useCases.locks.search(
-                input.subject, routes: limitedRoutes, by: call.act(), in: call.application)
+                input.subject, routes: limitedRoutes, by: request.act(), in: request.application)
             return LockList(locks: locks)
         }
     }
 
     var liftLocks: AdminOperation<Act<SubjectBody>, LiftedLocks> {
-        AdminOperation("limits.lift", scope: .writeLimits) { call, input in
+        AdminOperation("limits.lift", scope: .writeLimits) { request, input in
             let (reason, subject) = (try input.reasonWithoutNote, try input.body.subject)
-            if let owner = try await useCases.locks.owner(of: subject, in: call.application) {
-                try await call.requireRight(toActOn: owner)
+            if let owner = try await useCases.locks.owner(of: subject, in: request.application) {
+                try await request.requireRight(toActOn: owner)
             }
             let lifted = try await useCases.locks.lift(
-                subject, routes: limitedRoutes, by: call.act(because: reason), in: call.application)
+                subject, routes: limitedRoutes, by: request.act(because: reason), in: request.application)
             return LiftedLocks(lifted: lifted)
         }
     }
 
     var configuration: AdminOperation<Void, ConfigurationPayload> {
-        AdminOperation("configuration.show", scope: .readServer) { call, _ in
-            ConfigurationPayload(useCases.configuration, of: call.application.name)
+        AdminOperation("configuration.show", scope: .readServer) { request, _ in
+            ConfigurationPayload(useCases.configuration, of: request.application.name)
         }
     }
 }

@@ -48,7 +48,7 @@ struct ConsoleOperations: Sendable {
     /// A link of another site leads to the page above instead, because downloads are recorded and limited.
     func download(_ path: String) -> Operation<Void, Response> {
         operation("download \(path)") { request in
-            let origin = request.context.request.request.headers[.secFetchSite] ?? "none"
+            let origin = request.headers[.secFetchSite] ?? "none"
             guard ["none", "same-origin"].contains(origin) else {
                 return .seeOther(request.path(of: ConsolePlaces.page(showing: path).path))
             }

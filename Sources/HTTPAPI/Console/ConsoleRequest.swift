@@ -30,6 +30,7 @@ struct ConsoleRequest: Sendable {
     /// The path of the request, without its query.
     var path: String { context.request.request.uri.path }
     var query: FormFields { get throws { try context.request.query } }
+    var headers: HTTPFields { context.request.request.headers }
 
     /// A parameter of the path.
     subscript(name: String) -> String { context.request[name] }
