@@ -5,7 +5,7 @@ import Testing
 
 /// Runs Schemathesis against the server with all its checks.
 ///
-/// It makes 15 valid and invalid requests for each operation, and sequences of requests. The long mode makes 60, which
+/// It makes 8 valid and invalid requests for each operation, and sequences of requests. The long mode makes 60, which
 /// are over 10,000 for both documents.
 @Suite struct SchemathesisTests {
     /// Signs every request with a guest's token and takes a new guest each second, because requests end sessions and
@@ -45,7 +45,7 @@ import Testing
     /// `Host` is that of the issuer, whose pages are at no other place.
     private static let options = [
         "--header", "Host: 127.0.0.1:1",
-        "--checks", "all", "--max-examples", isLongMode ? "60" : "15", "--generation-deterministic",
+        "--checks", "all", "--max-examples", isLongMode ? "60" : "8", "--generation-deterministic",
         "--continue-on-failure", "--no-color", "--warnings", "off",
     ]
 
