@@ -60,12 +60,8 @@ package struct ModeEffect: Sendable, Equatable {
     /// Accounts that have no other usable identity, but that a code, a password reset or a quarantined identity opens.
     package var detour: Int
     package var unaffected: Int { accounts - stranded - detour }
-    /// Live sessions that the provider's identities have opened, and those of stranded accounts.
-    package var sessionsOpened, sessionsOfStranded: Int
-    /// Sign-ins with the provider in the last seven days whose sessions are still known.
-    package var recentSignIns: Int
-    /// Redirects to the provider, and codes that it has sent, which are not used yet.
-    package var flowsUnderWay: Int
+    /// Live sessions of stranded accounts.
+    package var sessionsOfStranded: Int
     /// The first stranded accounts, by uid.
     package var sample: [UUID]
     package var admins: Admins
@@ -86,15 +82,26 @@ package struct ModeEffect: Sendable, Equatable {
     }
 
     package init(
-        identities: Int, accounts: Int, inGrace: Int, stranded: Int, detour: Int,
-        sessionsOpened: Int, sessionsOfStranded: Int, recentSignIns: Int, flowsUnderWay: Int, sample: [UUID],
-        admins: Admins
+        identities: Int, accounts: Int, inGrace: Int, stranded: Int, detour: Int, sessionsOfStranded: Int,
+        sample: [UUID], admins: Admins
     ) {
         (self.identities, self.accounts, self.inGrace) = (identities, accounts, inGrace)
-        (self.stranded, self.detour) = (stranded, detour)
-        (self.sessionsOpened, self.sessionsOfStranded) = (sessionsOpened, sessionsOfStranded)
-        (self.recentSignIns, self.flowsUnderWay) = (recentSignIns, flowsUnderWay)
+        (self.stranded, self.detour, self.sessionsOfStranded) = (stranded, detour, sessionsOfStranded)
         (self.sample, self.admins) = (sample, admins)
+    }
+}
+
+/// How much a provider is used.
+package struct ProviderTraffic: Sendable, Equatable {
+    /// Live sessions that the provider's identities have opened.
+    package var sessions: Int
+    /// Sign-ins with the provider in the last seven days whose sessions are still known.
+    package var recentSignIns: Int
+    /// Redirects to the provider, and codes that it has sent, which are not used yet.
+    package var flowsUnderWay: Int
+
+    package init(sessions: Int, recentSignIns: Int, flowsUnderWay: Int) {
+        (self.sessions, self.recentSignIns, self.flowsUnderWay) = (sessions, recentSignIns, flowsUnderWay)
     }
 }
 

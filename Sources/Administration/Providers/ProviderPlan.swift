@@ -7,6 +7,7 @@ package struct ProviderPlan: Sendable, Equatable {
     package let validUntil: Date
     package let change: ModeChange
     package let effect: ModeEffect
+    package let traffic: ProviderTraffic
     package let admins: AdminImpact
     /// The phrase that confirms the switch.
     package let confirm: String

@@ -7,6 +7,9 @@ package protocol ProviderPlanStore: Sendable {
         of change: ModeChange, admins: [UUID], sample: Int, application: Application.ID
     ) async throws -> ModeEffect
 
+    /// Counts the provider's sessions, sign-ins and flows under way, in a transaction like `effect`.
+    func traffic(of provider: String, application: Application.ID) async throws -> ProviderTraffic
+
     /// Stores a plan.
     /// - Returns: when it expires.
     func insert(_ plan: StoredPlan, application: Application.ID) async throws -> Date

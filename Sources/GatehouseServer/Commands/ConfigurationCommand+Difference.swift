@@ -27,7 +27,10 @@ extension ConfigurationCommand {
                 var (stranded, count) = (0, 0)
                 for application in try await backend.servedApplications() {
                     for change in try await modes.changes(in: application, types: installed.kinds) {
-                        print("\(application.name)/\(change.line)")
+                        let traffic = try await backend.store.transaction(within: .planning) { store in
+                            try await store.traffic(of: change.change.provider, application: application.id)
+                        }
+                        print("\(application.name)/\(change.line(traffic))")
                         stranded += change.effect.stranded
                         count += 1
                     }
@@ -52,11 +55,11 @@ extension Backend {
 }
 
 extension ProviderModes.Change {
-    fileprivate var line: String {
+    fileprivate func line(_ traffic: ProviderTraffic) -> String {
         let counts: KeyValuePairs = [
             "identities": effect.identities, "accounts": effect.accounts, "stranded": effect.stranded,
             "detour": effect.detour, "unaffected": effect.unaffected, "inGrace": effect.inGrace,
-            "sessions": effect.sessionsOpened, "signIns7d": effect.recentSignIns,
+            "sessions": traffic.sessions, "signIns7d": traffic.recentSignIns,
         ]
         return "\(change.provider) \(change.from.rawValue) -> \(change.to.rawValue): "
             + counts.map { "\($0.key) \($0.value)" }.joined(separator: ", ")

@@ -117,13 +117,14 @@ extension ProviderPlan: ResponsePayload {
         Field("yaml", \.yaml)
     }
 
-    private var effectOfChange: EffectOfChange { EffectOfChange(change: change, effect: effect) }
+    private var effectOfChange: EffectOfChange { EffectOfChange(change: change, effect: effect, traffic: traffic) }
 }
 
 /// The counts of a plan.
 struct EffectOfChange: ResponsePayload {
     let change: ModeChange
     let effect: ModeEffect
+    let traffic: ProviderTraffic
 
     static let fields = ResponseFields<Self>("EffectOfChange") {
         Field("provider", \.change.provider)
@@ -136,9 +137,9 @@ struct EffectOfChange: ResponsePayload {
         Field("detour", \.effect.detour)
         Field("unaffected", \.effect.unaffected)
         Field("rules", \.rules)
-        Field("sessions") { Sessions(openedByIt: $0.effect.sessionsOpened, ofStranded: $0.effect.sessionsOfStranded) }
-        Field("signIns7d", \.effect.recentSignIns)
-        Field("flowsUnderWay", \.effect.flowsUnderWay)
+        Field("sessions") { Sessions(openedByIt: $0.traffic.sessions, ofStranded: $0.effect.sessionsOfStranded) }
+        Field("signIns7d", \.traffic.recentSignIns)
+        Field("flowsUnderWay", \.traffic.flowsUnderWay)
     }
 
     private var rules: [Rule] {

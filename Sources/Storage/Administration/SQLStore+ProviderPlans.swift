@@ -86,13 +86,17 @@ extension SQLStore: ProviderPlanStore {
         try await write(Self.prepareToCount, [])
         let binds = Self.verdictBinds(change, admins: admins, application: application)
         var row = try await one(Self.countEffect, binds + [.bool(change.endsSignIn), .int(sample)])
-        var traffic = try await one(Self.countTraffic, [.application(application), .text(change.provider)])
         return ModeEffect(
             identities: try row.next(), accounts: try row.next(), inGrace: try row.next(), stranded: try row.next(),
-            detour: try row.next(), sessionsOpened: try traffic.next(),
-            sessionsOfStranded: try row.next(), recentSignIns: try traffic.next(),
-            flowsUnderWay: try traffic.next(), sample: try row.next(),
+            detour: try row.next(), sessionsOfStranded: try row.next(), sample: try row.next(),
             admins: .init(stranded: try row.next(), detour: try row.next(), remaining: try row.next()))
+    }
+
+    package func traffic(of provider: String, application: Application.ID) async throws -> ProviderTraffic {
+        try await write(Self.prepareToCount, [])
+        var row = try await one(Self.countTraffic, [.application(application), .text(provider)])
+        return ProviderTraffic(
+            sessions: try row.next(), recentSignIns: try row.next(), flowsUnderWay: try row.next())
     }
 
     private static let insertPlan = Statement(
