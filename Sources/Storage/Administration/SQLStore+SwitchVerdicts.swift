@@ -39,7 +39,7 @@ extension SQLStore {
                AND (g.granted_on = 0 OR NOT EXISTS (
                    SELECT 1 FROM admin_grants w
                     WHERE w.application_id = $1 AND w.uid = g.uid AND w.granted_on = 0))
-        ), steady AS NOT MATERIALIZED (
+        ), steady AS (
             SELECT s.uid FROM identities s
              WHERE s.application_id = $1 AND NOT s.is_guest AND s.quarantined_at IS NULL
                AND (s.provider = ANY ($3::text[]) AND s.provider = ANY ($4::text[])
@@ -48,12 +48,11 @@ extension SQLStore {
                AND NOT (s.provider = ANY ($7::text[])
                         AND (s.uid, s.provider_uid) IN (SELECT n.uid, n.address FROM idle n))
         ), doubtful AS MATERIALIZED (
-            SELECT i.uid FROM identities i
-             WHERE i.application_id = $1 AND i.provider = $2 AND NOT EXISTS (SELECT 1 FROM steady s WHERE s.uid = i.uid)
-             UNION
-            SELECT d.uid FROM addresses d
-             WHERE d.application_id = $1 AND d.kind = ANY ($14::text[])
-               AND NOT EXISTS (SELECT 1 FROM steady s WHERE s.uid = d.uid)
+            SELECT DISTINCT c.uid
+              FROM (SELECT i.uid FROM identities i WHERE i.application_id = $1 AND i.provider = $2
+                     UNION ALL
+                    SELECT d.uid FROM addresses d WHERE d.application_id = $1 AND d.kind = ANY ($14::text[])) AS c
+             WHERE NOT EXISTS (SELECT 1 FROM steady s WHERE s.uid = c.uid)
              UNION
             SELECT unnest($15::uuid[])
         ), held AS MATERIALIZED (
