@@ -151,54 +151,6 @@ package struct RedirectFlows: Sendable {
     }
 }
 
-package struct AuthorizationRedirect: Sendable {
-    package let url, state: String
-    package let cookie: FlowCookie?
-    /// Whether the response redirects the browser; otherwise the app opens the URL.
-    package let isForBrowser: Bool
-
-    package init(url: String, state: String, isForBrowser: Bool, cookie: FlowCookie? = nil) {
-        (self.url, self.state, self.isForBrowser, self.cookie) = (url, state, isForBrowser, cookie)
-    }
-}
-
-package struct AuthorizationCallback: Sendable {
-    package enum Destination: Sendable {
-        /// The app's redirect URI with a code or an error.
-        case app(String)
-        case page(PageReturn)
-        /// The page of the console that shows a trial of the provider, with a code.
-        case trial(provider: String, code: String)
-    }
-
-    package let destination: Destination
-    /// The flow's cookie, which the response deletes.
-    package let expired: FlowCookie?
-    /// The error because of which there is no code, for the log.
-    package let failure: (any Error)?
-
-    init(_ destination: Destination, expired: FlowCookie?, failure: (any Error)? = nil) {
-        (self.destination, self.expired, self.failure) = (destination, expired, failure)
-    }
-}
-
-/// How a person comes back from a provider to a page of the server's own.
-package struct PageReturn: Sendable {
-    /// The id of the authorization request, and the provider's name.
-    package let request, provider: String
-    /// The code that redeems the evidence, and the `state` that goes along with it.
-    package let code, state: String?
-    /// The error of a flow that has no code (RFC 6749, 4.1.2.1).
-    package let error: String?
-
-    fileprivate init(
-        to request: String, from provider: String, code: OpaqueToken? = nil, state: String? = nil, error: String? = nil
-    ) {
-        (self.request, self.provider, self.code) = (request, provider, code?.text)
-        (self.state, self.error) = (state, error)
-    }
-}
-
 extension RedirectProvider {
     /// Checks what an app passes to the provider's page.
     /// - Throws: `AccountsError.invalidParameter`, whose text contains no value.
@@ -223,31 +175,6 @@ extension RedirectCallback {
             throw ProviderError.refused
         }
     }
-}
-
-/// The cookie that binds a flow to its browser, with a name of its own, so that several flows can run concurrently.
-package struct FlowCookie: Sendable {
-    package let name, value: String
-    /// The path of the provider's callback in the public URL, including a prefix that a proxy may remove; `/` for a flow
-    /// that ends at a page of the server's own.
-    package let path: String
-
-    init(for state: OpaqueToken, value: String, provider: String, isOfPage: Bool, in application: Application) {
-        let isOfHost = isOfPage && application.isSecure
-        name = Self.name(for: state, isOfHost: isOfHost)
-        self.value = value
-        path = isOfHost ? "/" : URLComponents(string: application.callbackURL(of: provider))?.path ?? "/"
-    }
-
-    /// With `isOfHost` a name that browsers accept only from this very host (RFC 6265bis, 4.1.3.2).
-    static func name(for state: OpaqueToken, isOfHost: Bool = false) -> String {
-        (isOfHost ? "__Host-" : "") + "gatehouse-flow-" + Array(state.hash.prefix(6)).hex
-    }
-}
-
-extension Application {
-    /// Whether browsers reach the application by HTTPS; otherwise it is a development server.
-    fileprivate var isSecure: Bool { issuer.hasPrefix("https:") }
 }
 
 extension FlowDestination {
