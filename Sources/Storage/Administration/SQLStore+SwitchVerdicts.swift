@@ -49,7 +49,8 @@ extension SQLStore {
                         AND (s.uid, s.provider_uid) IN (SELECT n.uid, n.address FROM idle n))
         ), doubtful AS MATERIALIZED (
             SELECT DISTINCT c.uid
-              FROM (SELECT i.uid FROM identities i WHERE i.application_id = $1 AND i.provider = $2
+              FROM (SELECT i.uid FROM identities i
+                     WHERE i.application_id = $1 AND i.provider = $2 AND NOT i.is_guest
                      UNION ALL
                     SELECT d.uid FROM addresses d WHERE d.application_id = $1 AND d.kind = ANY ($14::text[])) AS c
              WHERE NOT EXISTS (SELECT 1 FROM steady s WHERE s.uid = c.uid)

@@ -11,7 +11,6 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
     /// that the successor was presented. A repeated rotation changes nothing. If the session is renewed at the same
     /// time, the new token has the earlier generation and is therefore not accepted. A client's token that does not
     /// allow what the client asks for is not rotated, and one whose grant lacks the account's consent is refused.
-    ///
     package static let rotate = Statement(
         .write,
         """
