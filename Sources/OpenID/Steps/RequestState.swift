@@ -119,7 +119,6 @@ struct RequestState: Sendable {
     // MARK: - Links between pages
 
     /// Whether a person who has no account can open one with a code.
-    ///
     var offersSignUp: Bool { opensAccounts && issuer.sendsCodesForSignUp }
 
     /// Whether a proof may open an account.
