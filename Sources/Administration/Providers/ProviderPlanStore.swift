@@ -3,11 +3,15 @@ package import Foundation
 
 package protocol ProviderPlanStore: Sendable {
     /// Counts what a change would do, exactly and in one snapshot; `admins` are administrators to look at one by one.
+    ///
+    /// Call it in a transaction, because it changes settings until that ends.
     func effect(
         of change: ModeChange, admins: [UUID], sample: Int, application: Application.ID
     ) async throws -> ModeEffect
 
-    /// Counts the provider's sessions, sign-ins and flows under way, in a transaction like `effect`.
+    /// Counts the provider's sessions, sign-ins and flows under way.
+    ///
+    /// Call it in a transaction, because it changes settings until that ends.
     func traffic(of provider: String, application: Application.ID) async throws -> ProviderTraffic
 
     /// Stores a plan.

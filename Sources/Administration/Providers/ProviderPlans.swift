@@ -26,18 +26,17 @@ package struct ProviderPlans: Sendable {
                 of: provider, to: mode, among: application.providers, under: application.policy)
         else { throw AdministrationError.notFound("provider") }
         return try await turn.run {
-            // Both read whole tables, and each takes about as long as the other.
-            async let traffic = store.transaction(within: .planning) { store in
-                try await store.traffic(of: provider, application: application.id)
-            }
-            let (effect, admins) = try await store.transaction(within: .planning) { store in
-                try await Self.count(change, home: home, you: you, in: application, store: store)
+            let ((effect, admins), traffic) = try await store.transaction(within: .planning) { store in
+                (
+                    try await Self.count(change, home: home, you: you, in: application, store: store),
+                    try await store.traffic(of: provider, application: application.id)
+                )
             }
             let stored = StoredPlan(
                 id: UUID(), provider: provider, from: change.from, to: mode, stranded: effect.stranded)
             return ProviderPlan(
                 id: stored.id, validUntil: try await store.insert(stored, application: application.id),
-                change: change, effect: effect, traffic: try await traffic, admins: admins,
+                change: change, effect: effect, traffic: traffic, admins: admins,
                 confirm: mode.phrase(for: provider, of: application),
                 yaml: configured.declaration.difference(of: provider, to: mode, in: application.name))
         }
@@ -61,6 +60,6 @@ package struct ProviderPlans: Sendable {
 }
 
 extension Duration {
-    /// How long a statement that counts accounts may take.
+    /// How long a statement may take that counts accounts or sessions.
     package static let planning: Duration = .seconds(60)
 }

@@ -7,8 +7,9 @@ extension SQLStore {
     /// Decides for each account that a change of mode may lock out whether it can sign in before and after it.
     ///
     /// `steady` has the accounts with an identity that signs in before and after the change, so that none of these is
-    /// locked out. `doubtful` has the other accounts that the change concerns, and the administrators. PostgreSQL can't
-    /// estimate how many these are; `LATERAL` makes it read each one by indexes instead of reading whole tables.
+    /// locked out. `doubtful` has the other accounts that the change concerns, and the administrators, but no guests:
+    /// there may be millions, and a guest's identity is no way to sign in. PostgreSQL can't estimate how many accounts
+    /// are doubtful; `LATERAL` makes it read each one by indexes instead of reading whole tables.
     ///
     /// `held` has what the identities of an account allow, and `verdict` adds what codes to its addresses do. `idle`
     /// has the phone numbers that were unused for too long, and `granted` the identities that grants name. `formal` is
