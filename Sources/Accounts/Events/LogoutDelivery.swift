@@ -7,13 +7,15 @@ internal import ProviderKit
 package enum LogoutDelivery {
     package static let kind = "backchannel-logout"
 
-    /// The webhook of the delivery, which no URL of a webhook equals.
+    /// The part of the queue that has the client's deliveries, as each webhook has one.
+    ///
+    /// It is not a URL, and so not that of a webhook.
     package static func lane(of uri: String) -> String { "\(kind) \(uri)" }
 
     /// The lanes that all registered clients share, so that one that does not answer delays few others.
     package static let registeredLanes = (0..<8).map { "\(kind) registered \($0)" }
 
-    /// The webhook of deliveries to a registered client.
+    /// The lane of deliveries to a registered client.
     package static func lane(ofRegistered client: String) -> String {
         registeredLanes[Int(Digest.sha256(of: client)[0]) % registeredLanes.count]
     }

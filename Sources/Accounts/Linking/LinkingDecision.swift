@@ -7,6 +7,8 @@ package func decide(_ evidence: VerifiedIdentity, state: LinkingState, policy: L
     if let quarantined = state.quarantined(evidence, policy: policy) {
         return LinkingVerdict(.identityQuarantined, quarantined)
     }
+    // A phone number that was unused for long may have another owner now. If its account has another way in, the person
+    // is asked for that; otherwise the number decides as if no account owned it.
     let idle = state.idleOwner(of: evidence, policy: policy)
     if let idle, idle.hasOtherWay {
         return LinkingVerdict(.numberIdle, .otherSignInRequired(of: idle.uid, subject: idle.address.value))

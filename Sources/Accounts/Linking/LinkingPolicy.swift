@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// The configuration and the request parameters that the linking rules depend on.
+/// The configuration and the request parameters that the linking rules (`decide`) depend on.
 package struct LinkingPolicy: Sendable, Equatable {
     package var mode: ProviderMode
     package var automatic: ApplicationPolicy.AutomaticLinking

@@ -6,7 +6,7 @@ internal import ProviderKit
 /// The admin API: every operation at its method and path.
 struct AdminRoutes {
     let useCases: AdministrationUseCases
-    /// The routes of clients, whose calls the limit `general` counts one by one.
+    /// The routes outside the admin API and the console, for each of which the limit `general` counts separately.
     let limitedRoutes: [String]
 
     var endpoints: [Endpoint] {

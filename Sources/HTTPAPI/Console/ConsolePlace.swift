@@ -9,7 +9,7 @@ struct ConsolePlace: Sendable {
     let path: String
     /// The paths of acts whose forms stand on this page, so that a refused one is shown here again.
     let forms: [String]
-    /// Whether the page shows a form alone, so that no act leads to it.
+    /// Whether the page is only a form, to which the console does not return after an act.
     let isOfForm: Bool
     let build: Build
 

@@ -7,10 +7,11 @@ internal import ProviderKit
 extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
     /// Rotates a refresh token by inserting its successor, and ends the session if the token is reused.
     ///
-    /// The successor's row shows that the token was presented, and when; the row of the successor's own successor shows
-    /// that the successor was presented. A repeated rotation changes nothing. If the session is renewed at the same
-    /// time, the new token has the earlier generation and is therefore not accepted. A client's token that does not
-    /// allow what the client asks for is not rotated, and one whose grant lacks the account's consent is refused.
+    /// A token's successor is derived from the token (`SessionRefresh`), so its row shows that the token was presented,
+    /// and when; the row of the successor's own successor shows that the successor was presented. A repeated rotation
+    /// changes nothing. If the session is renewed at the same time, the new token has the earlier generation and is
+    /// therefore not accepted. A client's token that does not allow what the client asks for is not rotated, and one
+    /// whose grant lacks the account's consent is refused.
     package static let rotate = Statement(
         .write,
         """
@@ -124,7 +125,8 @@ extension SQLStore: GuestSuccessorStore, RefreshStore, SessionStore {
     /// Whether a client's token with the columns `scopes` and `resources` allows what the client asks for
     /// (`TokenTarget`), in a session with the column `is_borrowed`.
     ///
-    /// A borrowed session gives no token that opens further ones (`StandardScope.lending`).
+    /// A borrowed session, which another device or app opened without a proof, gives no token that opens further ones
+    /// (`StandardScope.lending`).
     static let suitsTarget: StaticString = """
         $11::text[] <@ scopes
         AND EXISTS (
