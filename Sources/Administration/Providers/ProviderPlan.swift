@@ -15,6 +15,20 @@ package struct ProviderPlan: Sendable, Equatable {
     package let yaml: String
 }
 
+/// How much a provider is used.
+package struct ProviderTraffic: Sendable, Equatable {
+    /// Live sessions that the provider's identities have opened.
+    package var sessions: Int
+    /// Sign-ins with the provider in the last seven days whose sessions are still known.
+    package var recentSignIns: Int
+    /// Redirects to the provider, and codes that it has sent, which are not used yet.
+    package var flowsUnderWay: Int
+
+    package init(sessions: Int, recentSignIns: Int, flowsUnderWay: Int) {
+        (self.sessions, self.recentSignIns, self.flowsUnderWay) = (sessions, recentSignIns, flowsUnderWay)
+    }
+}
+
 /// What a change of mode does to administrators.
 package struct AdminImpact: Sendable, Equatable {
     /// How many need another way in, or have none.

@@ -1,0 +1,121 @@
+package import Accounts
+package import Postgres
+
+extension SQLStore: RefreshStore {
+    /// Rotates a refresh token by inserting its successor, and ends the session if the token is reused.
+    ///
+    /// A token's successor is derived from the token (`SessionRefresh`), so its row shows that the token was presented,
+    /// and when; the row of the successor's own successor shows that the successor was presented. A repeated rotation
+    /// changes nothing. If the session is renewed at the same time, the new token has the earlier generation and is
+    /// therefore not accepted. A client's token that does not allow what the client asks for is not rotated, and one
+    /// whose grant lacks the account's consent is refused.
+    package static let rotate = Statement(
+        .write,
+        """
+        WITH presented AS MATERIALIZED (
+            SELECT t.session_id, s.uid, s.identity_id, s.methods, s.authenticated_at, s.expires_at, s.generation,
+                   s.is_borrowed, t.scopes, t.resources, t.claims, t.token_claims, t.issuer, t.scopes IS NULL OR (
+        """, suitsTarget,
+        """
+                   ) AS is_suitable
+              FROM refresh_tokens t
+              JOIN sessions s ON s.application_id = $1 AND s.id = t.session_id
+             WHERE t.application_id = $1 AND t.hash = $2 AND t.expires_at > now()
+               AND s.ended_at IS NULL AND s.expires_at > now() AND coalesce(t.generation, s.generation) = s.generation
+               AND s.client_id IS NOT DISTINCT FROM $8 AND t.issuer IS NOT DISTINCT FROM $9
+               AND (NOT $15 OR EXISTS (
+                   SELECT 1 FROM consents c
+                    WHERE c.application_id = $1 AND c.uid = s.uid AND c.client_id = $8 AND c.resources @> t.resources
+                      AND c.scopes @> (
+        """, consentScopes,
+        """
+                      )))
+        ), successor AS MATERIALIZED (
+            SELECT s.created_at < now() - $5::interval
+                   AND (s.created_at < now() - $7::interval
+                        OR EXISTS (SELECT 1 FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = $4)) AS is_reuse
+              FROM refresh_tokens s
+             WHERE s.application_id = $1 AND s.hash = $3
+        ), rotated AS (
+            INSERT INTO refresh_tokens
+                   (application_id, hash, session_id, generation, expires_at, scopes, resources, claims, token_claims,
+                    issuer)
+            SELECT $1, $3, session_id, generation, least(now() + $6::interval, expires_at), scopes, resources, claims,
+                   token_claims, issuer
+              FROM presented
+             WHERE is_suitable AND NOT EXISTS (SELECT 1 FROM successor)
+            ON CONFLICT DO NOTHING
+        ), ended AS (
+            UPDATE sessions s SET ended_at = now(), end_reason = 'refreshReused'
+              FROM presented p, successor
+             WHERE is_reuse AND s.application_id = $1 AND s.id = p.session_id AND s.ended_at IS NULL
+            RETURNING s.id, s.uid, s.kind, s.client_id, s.issuer
+        ), told AS (
+            INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
+            SELECT $1, id, $10, client_id, 'backchannel-logout', uid, jsonb_build_object('client', client_id, 'issuer', issuer)
+              FROM ended
+             WHERE $10::text IS NOT NULL
+            ON CONFLICT (application_id, event_id, webhook) DO UPDATE
+               SET created_at = excluded.created_at, due_at = excluded.due_at, attempts = 0, leased_until = NULL,
+                   acknowledged_at = NULL, failed_at = NULL, failure = NULL
+        ), audited AS (
+            INSERT INTO audit_events (application_id, event, account, session_id, details)
+            SELECT $1, 'session.refresh-reused', sha256(a.audit_key || uuid_send(a.uid)),
+                   session_pseudonym(a.audit_key, e.id),
+                   jsonb_strip_nulls(jsonb_build_object('kind', e.kind, 'client', e.client_id))
+              FROM ended e JOIN accounts a ON a.application_id = $1 AND a.uid = e.uid
+        )
+        SELECT coalesce((SELECT is_reuse FROM successor), false),
+               (SELECT count(pg_notify('gatehouse', 'ended:' || $1::text || ':' || e.id::text)) FROM ended e),
+               p.session_id, p.uid, p.authenticated_at, p.expires_at, p.generation, p.methods, i.provider, i.provider_uid,
+               (SELECT d.address FROM addresses d
+                 WHERE d.application_id = $1 AND d.uid = p.uid AND d.kind = 'email'
+                 ORDER BY d.verified_at, d.address LIMIT 1),
+               (SELECT d.address FROM addresses d
+                 WHERE d.application_id = $1 AND d.uid = p.uid AND d.kind = 'phone'
+                 ORDER BY d.verified_at, d.address LIMIT 1),
+               i.profile::text, a.roles, a.claims::text, p.scopes, p.resources, p.claims, i.is_guest, p.is_borrowed, p.token_claims,
+               p.is_suitable,
+        """, accountColumns,
+        """
+          FROM presented p
+          JOIN identities i ON i.application_id = $1 AND i.id = p.identity_id
+          JOIN accounts a ON a.application_id = $1 AND a.uid = p.uid
+        """)
+
+    package func rotate(_ rotation: Rotation, application: Application.ID) async throws -> RefreshOutcome {
+        let rows = try await run(
+            Self.rotate,
+            [
+                .application(application), .bytes(rotation.presented), .bytes(rotation.successor),
+                .bytes(rotation.afterSuccessor), .interval(rotation.reuseInterval), .interval(rotation.lifetime),
+                .interval(rotation.recovery), .text(rotation.client?.id), .text(rotation.client?.issuer),
+                .text(rotation.logoutLane),
+            ] + rotation.target.binds)
+        guard var row = rows.first else { return .refused }
+        let isReuse: Bool = try row.next()
+        _ = try row.next(Int.self)
+        var grant = try row.nextGrant()
+        grant.clientScope = try row.nextClientScope()
+        grant.isBorrowed = try row.next()
+        let tokenClaims = try row.next([String]?.self) ?? []
+        grant.clientScope?.tokenClaims = tokenClaims
+        let isSuitable: Bool = try row.next()
+        if !tokenClaims.isEmpty {
+            let account = try row.nextAccountClaims(of: grant)
+            grant.clientScope?.account = account
+        }
+        if isReuse {
+            onChange(.revoked(SessionRevocation(of: grant.sessionID, application: application)))
+            if rotation.logoutLane != nil { onChange(.queued) }
+            let ended = EndedSession(id: grant.sessionID, uid: grant.uid, isParent: true)
+            try await endThose(under: [ended], because: .refreshReused, application: application)
+        }
+        guard !isReuse else { return .reused }
+        guard let scope = grant.clientScope, !isSuitable else {
+            count(.refreshes, in: application)
+            return .succeeded(grant)
+        }
+        return .unsuitable(scope, isBorrowed: grant.isBorrowed)
+    }
+}
