@@ -1,3 +1,4 @@
+import Foundation
 package import GatehouseServer
 import Logging
 package import Postgres
@@ -19,7 +20,7 @@ package enum TemporaryPostgres {
         get async throws { try await shared.isDistributed }
     }
 
-    /// Runs the body with a new database, which is dropped afterwards if it is on a named server.
+    /// Runs the body with a new database, which is dropped afterwards.
     package static func withDatabase<Result>(
         migrations: [Migration] = [], isolation: isolated (any Actor)? = #isolation,
         _ body: (_ url: String) async throws -> Result
@@ -40,11 +41,22 @@ package enum TemporaryPostgres {
         var options = PrivateCluster.Options()
         options.durable = durable
         options.ephemeral = true
-        // The limit is high because each suite has its own connection pool.
-        options.settings = ["max_connections": "300", "shared_buffers": "64MB"]
+        // The limit is high because each suite has its own connection pool. Autovacuum would visit each of hundreds of
+        // databases every minute.
+        options.settings = [
+            "max_connections": "300", "shared_buffers": "64MB", "max_wal_size": "256MB", "autovacuum": "off",
+        ]
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
-        return PrivateCluster(directory: "/tmp/gatehouse-\(name)", options: options)
+        return PrivateCluster(directory: "\(directory)/gatehouse-\(name)", options: options)
     }
+
+    /// A file system in memory if there is one with enough space, because a database has hundreds of files.
+    private static let directory: String = {
+        let memory = "/dev/shm"
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: memory)
+        let free = (attributes?[.systemFreeSize] as? NSNumber)?.int64Value ?? 0
+        return free >= 4 << 30 ? memory : "/tmp"
+    }()
 
     private actor Shared {
         private var host: (any DatabaseHost)?
@@ -145,6 +157,8 @@ extension PrivateCluster: DatabaseHost {
 
     func prepareTemplate(_ name: String) {}
 
-    /// Does nothing, because the cluster is removed as a whole.
-    func drop(url: String) {}
+    func drop(url: String) async throws {
+        guard let name = URLComponents(string: url)?.path.dropFirst() else { return }
+        try await dropDatabase(String(name))
+    }
 }

@@ -103,8 +103,15 @@ package final class PrivateCluster: Sendable {
 
     /// Creates a database, as a copy of `template` if one is given; the template must have no connections.
     package func createDatabase(_ name: String, template: String? = nil) async throws {
-        let copy = template.map { " TEMPLATE \(quotedName($0))" } ?? ""
+        // Copying files takes half the time of copying pages through the write-ahead log.
+        let copy = template.map { " TEMPLATE \(quotedName($0)) STRATEGY FILE_COPY" } ?? ""
         let sql = "CREATE DATABASE \(quotedName(name))\(copy)"
+        try await onOwnThread { [url] in try Database.runAlone(sql, url: url) }
+    }
+
+    /// Ends a database's sessions and removes it.
+    package func dropDatabase(_ name: String) async throws {
+        let sql = "DROP DATABASE \(quotedName(name)) WITH (FORCE)"
         try await onOwnThread { [url] in try Database.runAlone(sql, url: url) }
     }
 
