@@ -28,7 +28,7 @@
 ///   shared session is the right one. Behind a pooler in transaction mode (PgBouncer 1.21 or later), statements and
 ///   transactions work, but the session's settings and LISTEN don't. A `Listener` detects this; prefer the pooler's
 ///   session mode.
-/// - Most of the cost of a short statement in PostgreSQL is its start, not its rows: see `Storage/JoinedReads`.
+/// - Most of the cost of a short statement in PostgreSQL is its start, not its rows: see `Storage/JoinedCalls`.
 /// - A prepared statement whose plan was made when its tables were empty keeps that plan until the tables are analysed,
 ///   and autovacuum runs only once a minute. `Storage/PlannerStatistics` analyses them earlier, which raised 200
 ///   refreshes a second to 2,500.

@@ -16,8 +16,8 @@ package struct SQLStore: TransactionalStore {
     private let database: Database
     /// `nil` outside a transaction.
     private let open: OpenTransaction?
-    /// The reads that concurrent calls share; not used in a transaction.
-    let joined: SharedReads
+    /// The statements that concurrent calls share; not used in a transaction.
+    let joined: SharedStatements
     let sealing: any Sealing
     /// Consulted for each event, because the configuration can be reloaded.
     let subscriptions: any WebhookSubscriptions
@@ -30,7 +30,7 @@ package struct SQLStore: TransactionalStore {
     ) {
         let arrivals = OutboxArrivals(database: database)
         self.init(
-            database: database, open: nil, joined: SharedReads(from: database), sealing: sealing,
+            database: database, open: nil, joined: SharedStatements(from: database), sealing: sealing,
             subscriptions: subscriptions
         ) { change in
             switch change {
@@ -43,7 +43,7 @@ package struct SQLStore: TransactionalStore {
     }
 
     private init(
-        database: Database, open: OpenTransaction?, joined: SharedReads, sealing: any Sealing,
+        database: Database, open: OpenTransaction?, joined: SharedStatements, sealing: any Sealing,
         subscriptions: any WebhookSubscriptions, onChange: @escaping @Sendable (CommittedChange) -> Void
     ) {
         self.database = database

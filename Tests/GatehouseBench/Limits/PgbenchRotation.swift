@@ -4,22 +4,29 @@ import Postgres
 import Storage
 import Synchronization
 
-/// The server's own statement that rotates a refresh token, run by pgbench against the server's own database.
+/// The server's own statement that rotates refresh tokens together, run by pgbench against the server's own database.
 ///
-/// The statement's hashes are computed in SQL from numbers: each client walks along a chain of tokens of its own, as
-/// clients of the server do.
+/// The statement's hashes are computed in SQL from numbers: each token starts a chain of tokens of its own, as those of
+/// the server's clients do.
 struct PgbenchRotation: Sendable {
-    /// More tokens than a client rotates in one run.
+    /// More tokens than a chain has in one run.
     private static let chainLength: Int64 = 1_000_000
+    /// Tokens in a statement; with 64 connections, each of the server's four statements has as many.
+    private static let width = 16
+    private static let chains = Pgbench.clients * width
 
     /// SQL for the statement's parameters, by their numbers.
     private static let parameters = [
-        1: ":application::int4", 2: "sha256(int8send(:token::int8))", 3: "sha256(int8send(:successor::int8))",
-        4: "sha256(int8send(:after::int8))", 5: ":reuse::interval", 6: ":lifetime::interval",
-        7: ":recovery::interval", 8: "NULL::text", 9: "NULL::text", 10: "NULL::text", 11: "'{}'::text[]",
-        12: "NULL::text", 13: "'{}'::text[]", 14: "'{}'::text[]", 15: "false", 16: "'{}'::text[]",
-        17: "'{}'::text[]",
+        1: ":application::int4", 2: hashes(of: ":token::int8"), 3: hashes(of: ":token::int8 + 1"),
+        4: "ARRAY(SELECT :lifetime::int8 FROM generate_series(1, \(width)))",
     ]
+
+    private static func hashes(of token: String) -> String {
+        """
+        ARRAY(SELECT sha256(int8send(\(token) + chain * \(chainLength)::int8))
+                FROM generate_series(0, \(width - 1)) AS chain ORDER BY chain)
+        """
+    }
 
     private let stage: Stage
     private let application: Application
@@ -28,12 +35,10 @@ struct PgbenchRotation: Sendable {
     init(stage: Stage, application: Application) throws {
         self.stage = stage
         self.application = application
-        let statement = Pgbench.statement(SQLStore.rotate.text.description, with: Self.parameters)
+        let statement = Pgbench.statement(FirstRotation.rotate.text.description, with: Self.parameters)
         let script = try stage.write(
             """
-            \\set token :first + :client_id * \(Self.chainLength) + :position
-            \\set successor :token + 1
-            \\set after :token + 2
+            \\set token :first + :client_id * \(Self.chainLength * Int64(Self.width)) + :position
             \(statement);
             \\set position :position + 1
             """, to: "rotation-\(application.name).sql")
@@ -41,34 +46,33 @@ struct PgbenchRotation: Sendable {
     }
 
     func contender(seconds: Double) -> Contender {
-        Contender(name: "pgbench, the same statement", seconds: seconds) {
-            let first = Self.chains.withLock { next in
-                defer { next += Int64(Pgbench.clients) * Self.chainLength }
+        Contender(name: "pgbench, the same statement with \(Self.width) tokens", seconds: seconds) {
+            let first = Self.first.withLock { next in
+                defer { next += Int64(Self.chains) * Self.chainLength }
                 return next
             }
             try await stage.seeder.openSessions(
-                withTokensOf: (0..<Pgbench.clients).map { first + Int64($0) * Self.chainLength },
+                withTokensOf: (0..<Self.chains).map { first + Int64($0) * Self.chainLength },
                 for: stage.people(of: application), in: application)
             let before = try await stage.seeder.refreshTokenCount()
             return { seconds in
                 let count = try await pgbench.run(seconds: seconds, variables: variables(from: first))
                 let rotated = try await stage.seeder.refreshTokenCount() - before
-                guard rotated >= count.done else { throw BenchError("pgbench's statement rotates nothing") }
-                return Count(perSecond: count.perSecond, isLoadOfOneThread: true)
+                guard rotated >= count.done * Self.width else {
+                    throw BenchError("pgbench's statement does not rotate all tokens")
+                }
+                return Count(perSecond: count.perSecond * Double(Self.width), isLoadOfOneThread: true)
             }
         }
     }
 
     /// The number of the first token of the next run.
-    private static let chains = Mutex<Int64>(0)
+    private static let first = Mutex<Int64>(0)
 
     private func variables(from first: Int64) -> [String: String] {
-        let policy = application.policy.tokens
-        return [
+        [
             "application": "\(application.id)", "first": "\(first)", "position": "0",
-            "reuse": "\(policy.refreshReuseInterval.components.seconds) seconds",
-            "recovery": "\(policy.refreshRecovery.components.seconds) seconds",
-            "lifetime": "\(policy.refreshLifetime.components.seconds) seconds",
+            "lifetime": "\(application.policy.tokens.refreshLifetime.components.seconds)",
         ]
     }
 }

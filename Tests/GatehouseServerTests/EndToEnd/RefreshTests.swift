@@ -28,6 +28,44 @@ struct RefreshTests {
         }
     }
 
+    @Test func `tokens that are presented at the same moment are each decided by themselves`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let (stale, _, latest) = try await twoGenerations(client)
+            let gone = try await client.guest()
+            _ = try await client.post("/auth/logout", bearer: gone.accessToken)
+            try await server.letPass(.seconds(11))
+            var guests: [Person] = []
+            for _ in 1...40 { guests.append(try await client.guest()) }
+            let refused = [stale.refreshToken, gone.refreshToken]
+            let presented = guests.flatMap { [$0.refreshToken, $0.refreshToken] } + refused
+            let answers = try await refresh(presented, with: client)
+            for guest in guests {
+                let own = answers[guest.refreshToken] ?? []
+                #expect(own.map(\.status) == [200, 200] && Set(own.map { $0["refreshToken"] }).count == 1)
+                for answer in own {
+                    let bearer = answer["accessToken"].string ?? ""
+                    #expect(try await client.get("/auth/me", bearer: bearer)["id"].string == guest.uid)
+                }
+            }
+            for token in refused {
+                for answer in answers[token] ?? [] { expectError(answer, 401, "INVALID_REFRESH_TOKEN") }
+            }
+            expectError(try await client.get("/auth/me", bearer: latest.accessToken), 401, "INVALID_TOKEN")
+            #expect(
+                try await server.count("SELECT count(*) FROM audit_events WHERE event = 'session.refresh-reused'") == 1)
+            #expect(try await server.count("SELECT count(*) FROM refresh_tokens") == 3 + 1 + 80)
+        }
+    }
+
+    /// Presents all tokens at the same moment, in any order; returns the answers by token.
+    private func refresh(_ tokens: [String], with client: APIClient) async throws -> [String: [APIClient.Answer]] {
+        try await withThrowingTaskGroup(of: (String, APIClient.Answer).self) { group in
+            for token in tokens.shuffled() { group.addTask { (token, try await client.refresh(token)) } }
+            return try await group.reduce(into: [:]) { answers, next in answers[next.0, default: []].append(next.1) }
+        }
+    }
+
     /// Rotates the token twice, so that the first token's successor has been presented.
     private func twoGenerations(_ client: APIClient) async throws -> (guest: Person, successor: String, latest: Person)
     {

@@ -21,7 +21,7 @@ struct UnreadableRowTests {
                  WHERE uid = $1
                 """, [.uuid(spoilt)])
             let application = try await server.application().id
-            let users = SharedReads(from: server.backend.database).users
+            let users = SharedStatements(from: server.backend.database).users
             let answers = try await users.values([spoilt, whole, UUID()], application)
             #expect(Set(answers.keys) == [spoilt, whole])
             #expect(try answers[whole]?.get().uid == whole)

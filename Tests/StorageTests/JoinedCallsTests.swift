@@ -4,12 +4,12 @@ import Testing
 
 @testable import Storage
 
-@Suite(.timeLimit(.minutes(1))) struct JoinedReadsTests {
+@Suite(.timeLimit(.minutes(1))) struct JoinedCallsTests {
     private let table = Table()
-    private let reads: JoinedReads<Int, String>
+    private let reads: JoinedCalls<Int, String>
 
     init() {
-        reads = JoinedReads(width: 2, limit: 100, fetch: table.fetch)
+        reads = JoinedCalls(crowd: 64, most: .max, width: 2, limit: 100, deadline: .seconds(60), fetch: table.fetch)
     }
 
     @Test func `a single caller is answered at once`() async throws {
@@ -44,9 +44,58 @@ import Testing
         #expect(table.fetches.map(\.count) == [1, 64, 34])
     }
 
+    @Test func `with a crowd of one, a statement starts for each call as long as fewer than the limit are in progress`()
+        async throws
+    {
+        table.isOpen = false
+        let writes = JoinedCalls(crowd: 1, most: .max, width: 2, limit: 100, deadline: .seconds(60), fetch: table.fetch)
+        async let first = writes.value(of: 1)
+        await until { table.fetches.count == 1 }
+        async let second = writes.value(of: 2)
+        await until { table.fetches.count == 2 }
+        async let third = writes.value(of: 3)
+        async let fourth = writes.value(of: 4)
+        await until { writes.waiting == 2 }
+        table.isOpen = true
+        #expect(try await (first, second, third, fourth) == ("1.0", "2.0", "3.0", "4.0"))
+        #expect(table.fetches.map(\.count) == [1, 1, 2])
+    }
+
+    @Test func `a statement has no more keys than it may, and those that waited longest`() async throws {
+        table.isOpen = false
+        let small = JoinedCalls(crowd: 64, most: 2, width: 1, limit: 100, deadline: .seconds(60), fetch: table.fetch)
+        async let first = small.value(of: 1)
+        await until { table.fetches.count == 1 }
+        var others: [Task<String?, any Error>] = []
+        for key in 2...6 {
+            others.append(Task { try await small.value(of: key) })
+            await until { small.waiting == key - 1 }
+        }
+        table.isOpen = true
+        #expect(try await first == "1.0")
+        for (key, other) in zip(2..., others) { #expect(try await other.value == "\(key).0") }
+        #expect(table.fetches.map(Set.init) == [[1], [2, 3], [4, 5], [6]])
+    }
+
+    @Test func `a caller that has waited too long fails when the next statement starts`() async throws {
+        table.isOpen = false
+        let impatient = JoinedCalls(
+            crowd: 64, most: .max, width: 1, limit: 100, deadline: .milliseconds(1), fetch: table.fetch)
+        async let first = impatient.value(of: 1)
+        await until { table.fetches.count == 1 }
+        let second = Task { try await impatient.value(of: 2) }
+        await until { impatient.waiting == 1 }
+        try await Task.sleep(for: .milliseconds(2))
+        table.isOpen = true
+        #expect(try await first == "1.0")
+        await #expect(throws: PostgresError.deadlineExceeded) { try await second.value }
+        #expect(table.fetches == [[1]])
+        #expect(try await impatient.value(of: 3) == "3.0")
+    }
+
     @Test func `no more callers wait than the limit allows`() async throws {
         table.isOpen = false
-        let one = JoinedReads(width: 1, limit: 2, fetch: table.fetch)
+        let one = JoinedCalls(crowd: 64, most: .max, width: 1, limit: 2, deadline: .seconds(60), fetch: table.fetch)
         async let first = one.value(of: 1)
         await until { table.fetches.count == 1 }
         async let second = one.value(of: 2)
@@ -165,7 +214,7 @@ private final class Table: Sendable {
         set { state.withLock { $0.isOpen = newValue } }
     }
 
-    @Sendable func fetch(_ keys: [Int]) async throws -> JoinedReads<Int, String>.Answers {
+    @Sendable func fetch(_ keys: [Int]) async throws -> JoinedCalls<Int, String>.Answers {
         let (version, isBroken) = state.withLock { state in
             state.fetches.append(keys)
             return (state.version, state.isBroken)

@@ -1,15 +1,20 @@
 internal import Postgres
 internal import Synchronization
 
-/// Answers concurrent reads by key with one statement.
+/// Answers concurrent calls by key with one statement.
 ///
 /// A caller that arrives while a statement is in progress shares the next statement. The next statement starts when the
-/// current one has ended, or at once if many callers wait for it and fewer than `width` statements are in progress. A
-/// single caller therefore never waits for others, each read gets cheaper as more arrive, and each result is read after
-/// its call. A cancelled caller returns at once and does not affect the others.
-final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+/// current one has ended, or at once if a crowd waits for it and fewer than `width` statements are in progress. A single
+/// caller therefore never waits for others, each call gets cheaper as more arrive, and each statement starts after the
+/// calls that it answers. A cancelled caller returns at once and does not affect the others.
+final class JoinedCalls<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The value of each key that has a row; a row that can't be decoded fails the calls for its key alone.
     typealias Answers = [Key: Result<Value, any Error>]
+
+    private struct Waiting {
+        let key: Key
+        let latest: ContinuousClock.Instant
+    }
 
     private typealias Caller = CheckedContinuation<Value?, any Error>
 
@@ -17,29 +22,29 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         /// The calls without a result yet.
         var callers: [UInt64: Caller] = [:]
         /// The calls among them that wait for a statement that has not started.
-        var waiting: [UInt64: Key] = [:]
-        var readings = 0
+        var waiting: [UInt64: Waiting] = [:]
+        var statements = 0
         var lastID: UInt64 = 0
     }
 
-    /// The number of waiting callers that starts another statement while one is in progress.
-    ///
-    /// With 64 keys in one statement, each key costs a fraction of a single read; more keys save little more. With 16,
-    /// `GET /auth/me` took twice as much of PostgreSQL's processor time.
-    private static var crowd: Int { 64 }
-
-    private let width: Int
-    private let limit: Int
+    private let crowd, most, width, limit: Int
+    private let deadline: Duration
     private let fetch: @Sendable (_ keys: [Key]) async throws -> Answers
     private let state = Mutex(State())
 
     /// - Parameters:
+    ///   - crowd: the number of waiting callers that starts another statement while one is in progress.
+    ///   - most: the maximum number of keys in a statement.
     ///   - width: the maximum number of statements in progress.
     ///   - limit: the maximum number of callers that may wait for the next statement.
+    ///   - deadline: how long a caller may wait for its statement to start.
     ///   - fetch: runs one statement for the given keys.
-    init(width: Int, limit: Int, fetch: @escaping @Sendable (_ keys: [Key]) async throws -> Answers) {
-        self.width = width
-        self.limit = limit
+    init(
+        crowd: Int, most: Int, width: Int, limit: Int, deadline: Duration,
+        fetch: @escaping @Sendable (_ keys: [Key]) async throws -> Answers
+    ) {
+        (self.crowd, self.most, self.width, self.limit) = (crowd, most, width, limit)
+        self.deadline = deadline
         self.fetch = fetch
     }
 
@@ -48,8 +53,8 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The value of the key's row, or `nil` if there is no such row.
     ///
-    /// - Throws: `PostgresError.overloaded` if too many callers wait, `CancellationError` once the task is cancelled,
-    ///   or the error of `fetch` or of decoding the row.
+    /// - Throws: `PostgresError.overloaded` if too many callers wait, `.deadlineExceeded` if the statement did not start
+    ///   in time, `CancellationError` once the task is cancelled, or the error of `fetch` or of decoding the row.
     func value(of key: Key) async throws -> Value? {
         let id = state.withLock { state in
             state.lastID += 1
@@ -70,14 +75,14 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let (isFull, begins) = state.withLock { state in
             guard state.waiting.count < limit else { return (true, false) }
             state.callers[id] = caller
-            state.waiting[id] = key
-            let begins = state.readings == 0 || state.readings < width && state.waiting.count >= Self.crowd
-            if begins { state.readings += 1 }
+            state.waiting[id] = Waiting(key: key, latest: .now + deadline)
+            let begins = state.statements == 0 || state.statements < width && state.waiting.count >= crowd
+            if begins { state.statements += 1 }
             return (false, begins)
         }
         if isFull { caller.resume(throwing: PostgresError.overloaded) }
         // An unstructured task, because it outlives the caller that started it.
-        if begins { Task { await read() } }
+        if begins { Task { await work() } }
     }
 
     private func leave(_ id: UInt64) {
@@ -89,7 +94,7 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Runs one statement after another as long as callers wait.
-    private func read() async {
+    private func work() async {
         while let asked = begin() {
             let answers: Result<Answers, any Error>
             do {
@@ -106,16 +111,26 @@ final class JoinedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Returns the callers for the statement that starts now, or `nil` if no caller waits.
     ///
-    /// Callers that arrive later wait for the statement after this one.
+    /// Callers that arrive later wait for the statement after this one, and those that have waited too long fail.
     private func begin() -> [UInt64: Key]? {
-        state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                state.readings -= 1
-                return nil
+        let now = ContinuousClock.now
+        let (asked, late) = state.withLock { state -> ([UInt64: Key]?, [Caller]) in
+            let late = state.waiting.filter { $0.value.latest < now }.keys.compactMap { id in
+                state.waiting[id] = nil
+                return state.callers.removeValue(forKey: id)
             }
-            defer { state.waiting = [:] }
-            return state.waiting
+            guard !state.waiting.isEmpty else {
+                state.statements -= 1
+                return (nil, late)
+            }
+            // Those that have waited longest, whose ids are the lowest.
+            let next = state.waiting.count > most ? state.waiting.keys.sorted()[most] : .max
+            let asked = state.waiting.filter { $0.key < next }.mapValues(\.key)
+            state.waiting = state.waiting.filter { $0.key >= next }
+            return (asked, late)
         }
+        for caller in late { caller.resume(throwing: PostgresError.deadlineExceeded) }
+        return asked
     }
 
     /// Removes and returns the callers of a finished statement that were not cancelled.
