@@ -22,6 +22,8 @@ struct SessionBearerTests {
         }
     }
 
+    private static let lockBearers = Statement(.write, "SELECT FROM session_bearers FOR UPDATE")
+
     private static func status(_ api: APIClient, _ path: String, _ bearer: String) async throws -> Int {
         Int(try await api.get(path, bearer: bearer).status)
     }
@@ -149,7 +151,14 @@ struct SessionBearerTests {
                     CREATE TRIGGER noting AFTER UPDATE ON session_bearers FOR EACH ROW EXECUTE FUNCTION note_write();
                     """)
             }
-            let answers = try await atOnce(20) { try await app.me(bearer) }
+            // Three have read that a write is due before any of them writes.
+            let three = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.lockBearers)
+                let three = Task { try await atOnce(3) { try await app.me(bearer) } }
+                try await server.awaitBlocked(3)
+                return three
+            }
+            let answers = try await atOnce(17) { try await app.me(bearer) } + three.value
             #expect(answers.allSatisfy { $0.status == 200 })
             #expect(try await server.count("SELECT count(*) FROM written") == 1)
         }
