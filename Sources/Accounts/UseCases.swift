@@ -1,5 +1,7 @@
 /// The use cases of the HTTP interface, wired to one store.
-package struct UseCases: Sendable {
+///
+/// This type is a class, because the closures of the routes refer to it, and a copy would take 20 KB.
+package final class UseCases: Sendable {
     package let authentication: BearerAuthentication
     package let limits: any RateLimiting
     package let hashing: any PasswordHashing

@@ -7,7 +7,9 @@ package typealias OpenIDStore = AuthorizationStore & ClientStore & CodeStore & C
     & SessionEndStore & SingleUseStore & SessionBearerStore & AuditTrail
 
 /// The use cases of the OpenID endpoints, wired to one store.
-package struct OpenIDUseCases: Sendable {
+///
+/// This type is a class, because the closures of the routes refer to it, and a copy would take 108 KB.
+package final class OpenIDUseCases: Sendable {
     package let directory: ClientDirectory
     package let registration: ClientRegistration
     package let authentication: ClientAuthentication
