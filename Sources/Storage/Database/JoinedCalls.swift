@@ -13,6 +13,7 @@ final class JoinedCalls<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private struct Waiting {
         let key: Key
+        /// Until when the statement must have started.
         let latest: ContinuousClock.Instant
     }
 

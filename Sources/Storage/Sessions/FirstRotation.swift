@@ -43,9 +43,10 @@ package struct FirstRotation: Hashable, Sendable {
                           s.is_borrowed
                      FROM refresh_tokens t
                      JOIN sessions s ON s.application_id = $1 AND s.id = t.session_id
-                    WHERE t.application_id = $1 AND t.hash = r.hash AND t.expires_at > now()
-                      AND s.ended_at IS NULL AND s.expires_at > now()
-                      AND coalesce(t.generation, s.generation) = s.generation AND s.client_id IS NULL
+                    WHERE t.application_id = $1 AND t.hash = r.hash AND
+        """, SQLStore.isLive,
+        """
+                      AND s.client_id IS NULL
                       AND NOT EXISTS (
                           SELECT 1 FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = r.successor)
                       FOR KEY SHARE OF s SKIP LOCKED) p

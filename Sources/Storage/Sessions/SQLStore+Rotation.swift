@@ -2,6 +2,12 @@ package import Accounts
 package import Postgres
 
 extension SQLStore: RefreshStore {
+    /// Whether the refresh token `t` can be presented, and its session `s` goes on.
+    static let isLive: StaticString = """
+        t.expires_at > now() AND s.ended_at IS NULL AND s.expires_at > now()
+        AND coalesce(t.generation, s.generation) = s.generation
+        """
+
     /// Rotates a refresh token by inserting its successor, and ends the session if the token is reused.
     ///
     /// A token's successor is derived from the token (`SessionRefresh`), so its row shows that the token was presented,
@@ -20,8 +26,9 @@ extension SQLStore: RefreshStore {
                    ) AS is_suitable
               FROM refresh_tokens t
               JOIN sessions s ON s.application_id = $1 AND s.id = t.session_id
-             WHERE t.application_id = $1 AND t.hash = $2 AND t.expires_at > now()
-               AND s.ended_at IS NULL AND s.expires_at > now() AND coalesce(t.generation, s.generation) = s.generation
+             WHERE t.application_id = $1 AND t.hash = $2 AND
+        """, isLive,
+        """
                AND s.client_id IS NOT DISTINCT FROM $8 AND t.issuer IS NOT DISTINCT FROM $9
                AND (NOT $15 OR EXISTS (
                    SELECT 1 FROM consents c
