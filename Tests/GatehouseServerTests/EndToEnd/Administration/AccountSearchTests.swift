@@ -144,7 +144,7 @@ struct AccountSearchTests {
                 let base64 = cursor.replacing("-", with: "+").replacing("_", with: "/")
                 let padded = base64 + String(repeating: "=", count: (4 - base64.count % 4) % 4)
                 let opened = String(decoding: try #require(Data(base64Encoded: padded)), as: UTF8.self)
-                #expect(!opened.lowercased().contains("ab%") && !opened.lowercased().contains("abd"), "\(opened)")
+                #expect(!opened.lowercased().contains("ab%") && !opened.lowercased().contains("ab_"), "\(opened)")
             } while next != nil && parts < 10
             #expect(Set(seen) == Set(["Ab%1", "Ab_2", "ABc3", "Abd4"].compactMap { uids[$0] }) && seen.count == 4)
         }
