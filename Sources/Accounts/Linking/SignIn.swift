@@ -19,10 +19,9 @@ package struct SignIn: Sendable {
             let decision = try await decision(
                 on: session.evidence, of: provider, restoring: true, in: application, store: store)
             let verdict = decision.verdict
-            // Most sign-ins are one statement and need no transaction. Nor do refusals, whose writes must persist.
-            guard verdict.isSuccess, !verdict.isOneStatement || evidence.writesBesideSession else {
-                return try await writer(session, decision, store).write(verdict)
-            }
+            // Most sign-ins are one statement and need no transaction. Nor do refusals that issue nothing.
+            guard verdict.issuesProof || verdict.isSuccess && (!verdict.isOneStatement || evidence.writesBesideSession)
+            else { return try await writer(session, decision, store).write(verdict) }
             return try await store.transaction { store in
                 try await carryOut(decision, opening: session, of: provider, store: store)
             }
@@ -50,14 +49,19 @@ package struct SignIn: Sendable {
     }
 
     /// Writes a verdict in the current transaction, after it has locked the account that the verdict changes, if any.
+    ///
+    /// A refusal that issues a ticket or token locks all accounts. Otherwise a ticket could outlive a password reset at the
+    /// same moment.
     func carryOut(
         _ decision: SignInDecision, opening session: NewSession, of provider: ConfiguredProvider, store: any Store
     ) async throws -> SignInOutcome {
-        if let changed = decision.verdict.changedAccount {
+        let (verdict, reading) = (decision.verdict, decision.reading)
+        let accounts = verdict.issuesProof ? reading.state.accounts : Set([verdict.changedAccount].compactMap(\.self))
+        if !accounts.isEmpty {
             try await LinkingFacts(store: store, application: session.application)
-                .hold(decision.reading, locking: [changed], for: session.evidence, of: provider)
+                .hold(reading, locking: accounts, for: session.evidence, of: provider)
         }
-        return try await writer(session, decision, store).write(decision.verdict)
+        return try await writer(session, decision, store).write(verdict)
     }
 
     private func writer(_ session: NewSession, _ decision: SignInDecision, _ store: any Store) -> VerdictWriter {

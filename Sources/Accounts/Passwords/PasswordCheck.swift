@@ -24,14 +24,16 @@ struct PasswordCheck: Sendable {
         (self.hasher, self.store) = (hasher, store)
     }
 
-    func state() async throws -> PasswordState {
-        try await store.passwordState(of: subject, provider: provider, attempts: attempts, application: application)
+    /// Reads the state, in the transaction of `store` if there is one.
+    func state(in store: (any PasswordAttemptStore)? = nil) async throws -> PasswordState {
+        try await (store ?? self.store).passwordState(
+            of: subject, provider: provider, attempts: attempts, application: application)
     }
 
     /// - Throws: `AccountsError.identityTemporarilyLocked`.
     @discardableResult
-    func unlockedState() async throws -> PasswordState {
-        let state = try await state()
+    func unlockedState(in store: (any PasswordAttemptStore)? = nil) async throws -> PasswordState {
+        let state = try await state(in: store)
         if let lockedFor = state.lockedFor { throw AccountsError.identityTemporarilyLocked(retryAfter: lockedFor) }
         return state
     }

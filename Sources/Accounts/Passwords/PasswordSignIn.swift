@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ProviderKit
 
 package struct PasswordSignIn: Sendable {
@@ -38,7 +39,7 @@ package struct PasswordSignIn: Sendable {
                 throw AccountsError.foreignProof(LinkingRule.reauthenticationForeign.refusal)
             }
             let permitted = try await permit(
-                identity, opening: session, mode: configured.mode, mayRestore: principal == nil, check: check)
+                state, identity, opening: session, mode: configured.mode, mayRestore: principal == nil, check: check)
             let hash =
                 state.registration == nil
                 ? try await upToDate(match, password: password, of: identity, for: check.requester, in: application)
@@ -79,8 +80,8 @@ package struct PasswordSignIn: Sendable {
     /// Throws the refusal of the linking rules, if any, or `identityTemporarilyLocked` as for a wrong password.
     /// - Returns: the identity as it is when the session opens, of a live account that may have to be restored before.
     private func permit(
-        _ identity: KnownIdentity, opening session: NewSession, mode: ProviderMode, mayRestore: Bool,
-        check: PasswordCheck
+        _ state: PasswordState, _ identity: KnownIdentity, opening session: NewSession, mode: ProviderMode,
+        mayRestore: Bool, check: PasswordCheck
     ) async throws -> KnownIdentity {
         let application = session.application
         var identity = identity
@@ -95,10 +96,29 @@ package struct PasswordSignIn: Sendable {
         case .signIn(.known(let identity)), .restore(by: .known(let identity), _): return identity
         default: break
         }
-        try await check.unlockedState()
-        let refused = try await RefusalWriter(session: session, tokens: tokens, store: store).write(verdict)
+        let refused = try await write(verdict, on: state, of: identity.uid, opening: session, check: check)
         _ = try await tokens.signedIn(refused, in: application)
         throw StoreConflict()
+    }
+
+    /// Writes a refusal.
+    ///
+    /// If it issues a ticket or token, the account is locked, and its password must still be the one that was checked:
+    /// otherwise a ticket could outlive a password reset that has finished during the hashing.
+    private func write(
+        _ refusal: LinkingVerdict, on state: PasswordState, of uid: UUID, opening session: NewSession,
+        check: PasswordCheck
+    ) async throws -> SignInOutcome {
+        guard refusal.issuesProof else {
+            try await check.unlockedState()
+            return try await RefusalWriter(session: session, tokens: tokens, store: store).write(refusal)
+        }
+        return try await store.transaction { store in
+            _ = try await store.lockAccount(uid, application: session.application.id)
+            let current = try await check.unlockedState(in: store)
+            guard current.hash == state.hash, current.identity == state.identity else { throw StoreConflict() }
+            return try await RefusalWriter(session: session, tokens: tokens, store: store).write(refusal)
+        }
     }
 
     /// Hashes an outdated password again with the configured parameters.

@@ -1,6 +1,7 @@
 import Accounts
 import Delivery
 import Foundation
+import Postgres
 import ProviderKit
 import Testing
 
@@ -41,6 +42,36 @@ struct DeletedResetTests {
             #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'restore'") == 0)
         }
     }
+
+    @Test(arguments: [true, false])
+    func `a sign-in that waits for the reset gets no restore token`(hasOldPassword: Bool) async throws {
+        try await TestServer.linking { server, client in
+            let (person, _) = try await client.victim(at: server, of: "eve")
+            try await client.deleteAccount(person)
+            let token = try await client.forget(at: server, person.email)
+            let (reset, signIn) = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.lockAccount, .uuid(UUID(uuidString: person.uid)))
+                // PostgreSQL grants the row lock in the order in which the two calls wait for it.
+                let reset = Task { try await client.reset(token, to: APIClient.otherPassword) }
+                try await server.awaitBlocked(1)
+                let signIn = Task {
+                    hasOldPassword ? try await client.login(person.email) : try await client.present(.somebody("eve"))
+                }
+                try await server.awaitBlocked(2)
+                return (reset, signIn)
+            }
+            _ = try restoreToken(try await reset.value)
+            if hasOldPassword {
+                expectError(try await signIn.value, 401, "INVALID_CREDENTIALS")
+            } else {
+                try expectQuarantined(try await signIn.value)
+            }
+            let tokens = try await server.count("SELECT count(*) FROM proofs WHERE kind = 'restore'")
+            #expect(tokens == 1, "that of the reset")
+        }
+    }
+
+    private static let lockAccount = Statement(.write, "SELECT uid FROM accounts WHERE uid = $1 FOR UPDATE")
 
     @Test func `an address that is no identity yet becomes one with the restore`() async throws {
         try await TestServer.linking { server, client in
