@@ -90,7 +90,7 @@ package final class AdministrationUseCases: Sendable {
         providerSwitches = switches
         invitations = AccountInvitations(
             store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
-        recoveryLinks = RecoveryLinks(store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
+        recoveryLinks = RecoveryLinks(limits: accounts.limits, opaque: opaque, time: accounts.time)
         erasures = ErasureActs(store: store, cursors: cursors)
         webhooks = WebhookActs(store: store, trail: store, directory: ports.webhooks)
         deliveries = DeliveryActs(store: store, cursors: cursors)

@@ -17,7 +17,9 @@ package struct AdminGrant: Sendable, Equatable {
 /// Stores the grants of the application `home`, whose accounts administrators are (`admin.application`).
 package protocol AdminGrantStore: Sendable {
     func grants(home: Application.ID) async throws -> [AdminGrant]
-    func hasGrant(_ uid: UUID, home: Application.ID) async throws -> Bool
+
+    /// The applications in which an account has a role; `nil` stands for all.
+    func applicationsOfGrants(of uid: UUID, home: Application.ID) async throws -> Set<Application.ID?>
 
     /// Grants a role in place of the former one for the same application, and records the act unless nothing changes.
     ///

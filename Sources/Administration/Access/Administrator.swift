@@ -16,8 +16,12 @@ package struct Administrator: Sendable {
         package let uid: UUID
         /// How long ago they have proven who they are.
         package let proofAge: Duration
+        /// The applications in which they may grant rights; `nil` stands for all.
+        package let grantsOn: Set<Application.ID?>
 
-        package init(uid: UUID, proofAge: Duration) { (self.uid, self.proofAge) = (uid, proofAge) }
+        package init(uid: UUID, proofAge: Duration, grantsOn: Set<Application.ID?>) {
+            (self.uid, self.proofAge, self.grantsOn) = (uid, proofAge, grantsOn)
+        }
     }
 
     package init(
@@ -39,6 +43,17 @@ package struct Administrator: Sendable {
     /// - Throws: `AdministrationError.forbidden`.
     package func require(_ scope: AdminScope) throws {
         guard scopes.contains(scope) else { throw AdministrationError.forbidden(scope) }
+    }
+
+    /// Requires the right to grant wherever an account has a role, because who takes over the account has its roles.
+    ///
+    /// - Parameter home: the application that has the administrators' accounts.
+    /// - Throws: `AdministrationError.forbidden`.
+    func requireRight(toActOn uid: UUID, home: Application.ID, in store: any AdminGrantStore) async throws {
+        guard application.id == home else { return }
+        let needed = try await store.applicationsOfGrants(of: uid, home: home)
+        let own = person?.grantsOn ?? []
+        guard own.contains(nil) || needed.isSubset(of: own) else { throw AdministrationError.forbidden(.writeAdmins) }
     }
 
     /// The name under which the calls of this administrator are counted.

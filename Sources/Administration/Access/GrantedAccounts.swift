@@ -1,7 +1,7 @@
 package import Accounts
 package import Foundation
 
-/// Recognises the accounts of administrators, on which only those act who may grant rights.
+/// The accounts of administrators, on which only those act who may grant the same rights.
 package struct GrantedAccounts: Sendable {
     package typealias Store = AdminGrantStore & AliasStore
 
@@ -9,8 +9,11 @@ package struct GrantedAccounts: Sendable {
 
     package init(store: any Store) { self.store = store }
 
-    /// Whether an account of the application, or the account that has absorbed it, has a role.
-    package func contains(_ uid: UUID, home: Application) async throws -> Bool {
-        try await store.hasGrant(store.resolve(uid, application: home.id), home: home.id)
+    /// Requires the right to act on an account, or on the one that has absorbed it.
+    ///
+    /// - Throws: `AdministrationError.forbidden`.
+    package func requireRight(of administrator: Administrator, toActOn uid: UUID, home: Application) async throws {
+        let uid = try await store.resolve(uid, application: administrator.application.id)
+        try await administrator.requireRight(toActOn: uid, home: home.id, in: store)
     }
 }

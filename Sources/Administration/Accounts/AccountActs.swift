@@ -9,13 +9,13 @@ package import ProviderKit
 package struct AccountActs: Sendable {
     package typealias Store = AccountActStore & AccountLocks & AdminGrantStore & AdminNoteStore & AliasStore
         & AuditTrail & BoundedTransactions & DeletionScheduling.Store & ErasureQueue & ErasureStore & IdentityStore
-        & IdentityUnlinking.Store & MergeStore
+        & IdentityUnlinking.Store & MergeStore & ProofStore & RecoveryStore
 
     let store: any TransactionalStore & Store
     /// The application that has the administrators' accounts; `nil` if it is not known, or there is none.
     private var home: Application.ID?
-    /// Whether acts on accounts with a grant are refused.
-    private var sparesAdministrators = false
+    /// Whose rights limit the acts on other administrators; `nil` for an operator's acts.
+    private var administrator: Administrator?
 
     package init(store: any TransactionalStore & Store, home: Application.ID? = nil) {
         (self.store, self.home) = (store, home)
@@ -24,10 +24,10 @@ package struct AccountActs: Sendable {
     /// The same acts, which refuse to disable or delete the last owner of all applications.
     package func keepingOwners(of home: Application) -> AccountActs { AccountActs(store: store, home: home.id) }
 
-    /// The same acts for an administrator, who acts on other administrators only with the right to grant.
+    /// The same acts for an administrator, who acts on others only with the right to grant what they have.
     package func keepingOwners(of home: Application, for administrator: Administrator) -> AccountActs {
         var acts = keepingOwners(of: home)
-        acts.sparesAdministrators = !administrator.scopes.contains(.writeAdmins)
+        acts.administrator = administrator
         return acts
     }
 
@@ -106,9 +106,7 @@ package struct AccountActs: Sendable {
             // It was merged after its alias was resolved.
             if case .absorbed = status { throw StoreConflict() }
             // The account may have got a grant, or been merged with one that has, since the call was checked.
-            if sparesAdministrators, let home, application.id == home, try await store.hasGrant(uid, home: home) {
-                throw AdministrationError.forbidden(.writeAdmins)
-            }
+            if let home { try await administrator?.requireRight(toActOn: uid, home: home, in: store) }
             return try await act(store, uid, status)
         }
     }

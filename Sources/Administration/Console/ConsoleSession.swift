@@ -56,7 +56,11 @@ package struct ConsoleSession: Sendable {
         guard !scopes.isEmpty else { return nil }
         return Administrator(
             actor: .account(pseudonym: pseudonym), application: application, scopes: scopes, expiresAt: expiresAt,
-            person: .init(uid: uid, proofAge: proofAge))
+            person: .init(uid: uid, proofAge: proofAge, grantsOn: grantsOn))
+    }
+
+    private var grantsOn: Set<Application.ID?> {
+        Set(grants.filter { $0.counts && $0.role.scopes.contains(.writeAdmins) }.map(\.application))
     }
 }
 

@@ -4,10 +4,6 @@ internal import ProviderKit
 
 /// Makes links that let owners back into their accounts.
 package struct RecoveryLinks: Sendable {
-    package typealias Store = RecoveryStore & ProofStore & MessageOutbox & AuditTrail & AccountLocks & AliasStore
-        & AdminNoteStore & BoundedTransactions
-        & IdentityStore & OwnerContactStore
-
     /// How the owner gets the link.
     package enum Delivery: String, Sendable, CaseIterable {
         case mail, sms
@@ -22,17 +18,13 @@ package struct RecoveryLinks: Sendable {
         package let shown: String?
     }
 
-    let store: any TransactionalStore & Store
     let limits: (any RateLimiting)?
     let opaque: any OpaqueTokens
     let time: any TimeSource
 
     /// Creates the use case; without `limits`, owners may be sent any number of links.
-    package init(
-        store: any TransactionalStore & Store, limits: (any RateLimiting)?, opaque: any OpaqueTokens,
-        time: any TimeSource
-    ) {
-        (self.store, self.limits, self.opaque, self.time) = (store, limits, opaque, time)
+    package init(limits: (any RateLimiting)?, opaque: any OpaqueTokens, time: any TimeSource) {
+        (self.limits, self.opaque, self.time) = (limits, opaque, time)
     }
 
     /// Makes a link, which ends earlier ones of the account; a uid of an absorbed account is that of the survivor.
@@ -40,14 +32,16 @@ package struct RecoveryLinks: Sendable {
     /// A link is sent only to a verified address that the account has, and never to a phone number that was not used
     /// for so long that it may have another owner. Every verified address is told of a link that is shown.
     /// - Throws: `AccountsError.accountNotFound`; `AdministrationError.wrongState` if the account is not live, is a
-    ///   guest's, or has no address to send the link to; and `AccountsError.rateLimited`.
+    ///   guest's, or has no address to send the link to; `AdministrationError.forbidden` if `acts` refuse to act on the
+    ///   account; and `AccountsError.rateLimited`.
     package func make(
-        _ delivery: Delivery, for uid: UUID, by act: AdministrativeAct, in application: Application
+        _ delivery: Delivery, for uid: UUID, by act: AdministrativeAct, through acts: AccountActs,
+        in application: Application
     ) async throws -> Link {
         let token = opaque.make()
         let url = "\(application.issuer)/recover?token=\(token.text)"
-        return try await store.retryingTransaction(within: .administration) { store in
-            let uid = try await liveOwner(uid, in: application, store: store)
+        return try await acts.onAccount(uid, in: application) { store, uid, status in
+            try await requireOwner(uid, status, in: application, store: store)
             let address = try await address(of: uid, for: delivery, in: application, store: store)
             let proof = NewProof.recovery(token, of: uid, sentTo: address)
             let expiry = proof.expiry(from: time.now())
@@ -71,26 +65,24 @@ package struct RecoveryLinks: Sendable {
         }
     }
 
-    /// Locks the account, which must be live.
-    private func liveOwner(_ uid: UUID, in application: Application, store: any Store) async throws -> UUID {
-        let uid = try await store.resolve(uid, application: application.id)
-        switch try await store.lockAccount(uid, application: application.id) {
-        case .live?: break
-        case .disabled?: throw AdministrationError.wrongState(reason: "The account is disabled")
-        case .deleted?: throw AdministrationError.wrongState(reason: "The account is being deleted")
-        // It was merged after its alias was resolved.
-        case .absorbed?: throw StoreConflict()
-        case nil: throw AccountsError.accountNotFound(uid)
+    /// Requires a live account of somebody who can prove who they are.
+    private func requireOwner(
+        _ uid: UUID, _ status: AccountStatus, in application: Application, store: any AccountActs.Store
+    ) async throws {
+        switch status {
+        case .live: break
+        case .disabled: throw AdministrationError.wrongState(reason: "The account is disabled")
+        case .deleted: throw AdministrationError.wrongState(reason: "The account is being deleted")
+        case .absorbed: throw StoreConflict()
         }
         guard try await store.identities(of: uid, application: application.id).contains(where: { !$0.isGuest }) else {
             throw AdministrationError.wrongState(reason: "The account is a guest's, who proves nothing to come back")
         }
-        return uid
     }
 
     /// The address to send the link to; `nil` if it is shown.
     private func address(
-        of uid: UUID, for delivery: Delivery, in application: Application, store: any Store
+        of uid: UUID, for delivery: Delivery, in application: Application, store: any AccountActs.Store
     ) async throws -> Address? {
         guard delivery != .show else { return nil }
         let kind: Address.Kind = delivery == .mail ? .email : .phone

@@ -3,12 +3,10 @@ internal import Administration
 internal import Foundation
 
 extension AdminRequest {
-    /// Requires the scope of those who grant rights, if the account is an administrator's.
+    /// Requires the right to grant what the account has, if it is an administrator's.
     ///
     /// - Throws: `AdministrationError.forbidden`.
     func requireRight(toActOn uid: UUID) async throws {
-        let home = try settings.home
-        guard application.id == home.id, try await services.granted.contains(uid, home: home) else { return }
-        try administrator.require(.writeAdmins)
+        try await services.granted.requireRight(of: administrator, toActOn: uid, home: settings.home)
     }
 }

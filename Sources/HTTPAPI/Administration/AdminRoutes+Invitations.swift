@@ -53,7 +53,7 @@ struct InvitationOperations {
                 try AdministrationError.require(body.confirm, toBe: "recover \(input.uid.text)")
             }
             return try await useCases.recoveryLinks.make(
-                body.deliver, for: input.uid, by: act, in: request.application)
+                body.deliver, for: input.uid, by: act, through: request.acts, in: request.application)
         }
     }
 }

@@ -19,18 +19,17 @@ extension SQLStore: AdminGrantStore {
             let createdAt: Date = try row.next()
             return AdminScope.Role(rawValue: role).map { role in
                 AdminGrant(
-                    uid: uid, role: role, application: application == 0 ? nil : Application.ID(rawValue: application),
-                    createdAt: createdAt)
+                    uid: uid, role: role, application: Application.ID(grantedOn: application), createdAt: createdAt)
             }
         }.compactMap(\.self)
     }
 
-    private static let hasGrant = Statement(
-        .read, "SELECT EXISTS (SELECT 1 FROM admin_grants WHERE application_id = $1 AND uid = $2)")
+    private static let applicationsOfGrants = Statement(
+        .read, "SELECT granted_on FROM admin_grants WHERE application_id = $1 AND uid = $2")
 
-    package func hasGrant(_ uid: UUID, home: Application.ID) async throws -> Bool {
-        var row = try await one(Self.hasGrant, [.application(home), .uuid(uid)])
-        return try row.next()
+    package func applicationsOfGrants(of uid: UUID, home: Application.ID) async throws -> Set<Application.ID?> {
+        let rows = try await run(Self.applicationsOfGrants, [.application(home), .uuid(uid)])
+        return Set(try rows.decoded { row in Application.ID(grantedOn: try row.next()) })
     }
 
     /// The details name the application, or `all`; the column `account` has the administrator's pseudonym.
@@ -122,6 +121,14 @@ extension SQLStore: AdminGrantStore {
             (uid: try row.next(UUID.self), isLive: try row.next(Bool.self))
         }
         return Set(owners.filter(\.isLive).map(\.uid))
+    }
+}
+
+extension Application.ID {
+    /// The application that a grant is for; `nil` for all, which the database has as 0.
+    init?(grantedOn number: Int32) {
+        guard number != 0 else { return nil }
+        self.init(rawValue: number)
     }
 }
 

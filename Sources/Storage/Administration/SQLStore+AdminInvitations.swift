@@ -92,7 +92,7 @@ extension Row {
         let (address, owner): (String?, UUID?) = (try row.next(), try row.next())
         return AdminScope.Role(rawValue: role).map { role in
             AdminInvitation(
-                role: role, application: application == 0 ? nil : Application.ID(rawValue: application),
+                role: role, application: Application.ID(grantedOn: application),
                 address: address.flatMap { EmailAddress($0) }, owner: owner)
         }
     }

@@ -65,8 +65,7 @@ extension SQLStore: ConsoleSessionStore {
             guard let role = role.flatMap(AdminScope.Role.init(rawValue:)), let application else { continue }
             session?.grants.append(
                 .init(
-                    role: role, application: application == 0 ? nil : Application.ID(rawValue: application),
-                    counts: counts == true))
+                    role: role, application: Application.ID(grantedOn: application), counts: counts == true))
         }
         if isUseStale, session?.isIdle == false {
             try await write(Self.noteUse, [.application(home), .bytes(hash)])

@@ -69,9 +69,10 @@ extension TestServer {
     func shownRecovery(of person: Person) async throws -> String { try await shownRecovery(of: person.uid) }
 
     func shownRecovery(of person: String) async throws -> String {
-        let links = RecoveryLinks(store: backend.store, limits: nil, opaque: backend.opaque, time: SystemTime())
+        let links = RecoveryLinks(limits: nil, opaque: backend.opaque, time: SystemTime())
         let uid = try #require(UUID(uuidString: person))
-        let link = try await links.make(.show, for: uid, by: Self.operations, in: application())
+        let link = try await links.make(
+            .show, for: uid, by: Self.operations, through: acts, in: application())
         let shown = try #require(link.shown)
         return try #require(URLComponents(string: shown)?.query("token"))
     }

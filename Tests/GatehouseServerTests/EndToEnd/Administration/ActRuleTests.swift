@@ -151,17 +151,22 @@ struct ActRuleTests {
             let uid = try #require(UUID(uuidString: person.uid))
             try await AdminGrants(store: server.backend.store, home: home)
                 .grant(.auditor, to: uid, on: nil, by: TestServer.operations)
-            for (scopes, isAllowed) in [([.writeAccounts], false), ([.writeAccounts, .writeAdmins], true)]
-                as [(Set<AdminScope>, Bool)]
+            for (grantsOn, isAllowed) in [([], false), ([home.id], false), ([nil], true)]
+                as [(Set<Accounts.Application.ID?>, Bool)]
             {
                 let caller = Administrator(
-                    actor: TestServer.operations.actor, application: home, scopes: scopes, expiresAt: Date() + 60)
+                    actor: TestServer.operations.actor, application: home, scopes: [.writeAccounts, .writeAdmins],
+                    expiresAt: Date() + 60, person: .init(uid: UUID(), proofAge: .zero, grantsOn: grantsOn))
                 let acts = server.acts.keepingOwners(of: home, for: caller)
                 if isAllowed {
                     try await acts.setDisabled(true, uid: uid, by: TestServer.operations, in: home)
                 } else {
                     await #expect(throws: AdministrationError.forbidden(.writeAdmins)) {
                         try await acts.setDisabled(true, uid: uid, by: TestServer.operations, in: home)
+                    }
+                    await #expect(throws: AdministrationError.forbidden(.writeAdmins)) {
+                        try await RecoveryLinks(limits: nil, opaque: server.backend.opaque, time: SystemTime())
+                            .make(.show, for: uid, by: TestServer.operations, through: acts, in: home)
                     }
                 }
             }

@@ -95,4 +95,35 @@ struct AccountQuestionPagesTests {
             #expect(try await browser.open(Self.page(of: person)).shownOnce == nil, "the link is shown once")
         }
     }
+
+    @Test func `an owner of one application does not act on an owner of all`() async throws {
+        try await ConsoleBrowser.with(on: "demo", others: TestServer.photos) { server, browser in
+            let (other, person) = (
+                try await APIClient(server).register(at: server), try await APIClient(server).register(at: server)
+            )
+            try await server.grant(.owner, to: other)
+            try await server.grant(.auditor, to: person, on: "photos")
+            let acts = [
+                "/recover": ["deliver": "show", "confirm": "recover UID"], "/reveal": ["fields": "email"],
+                "/disable": [:], "/delete": [:], "/access": ["roles": "editor"],
+            ]
+            let roles = try await server.count("SELECT count(*) FROM admin_grants")
+            for (path, fields) in acts {
+                for victim in [other, person] {
+                    var fields = fields.mapValues { $0.replacing("UID", with: victim.uid) }
+                    fields["reason.code"] = "support"
+                    let refused = try await browser.submit(Self.page(of: victim) + path, fields)
+                    #expect(refused.status == 403 && refused.alertCode == "FORBIDDEN", "\(path): \(refused.text)")
+                }
+            }
+            #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'recovery'") == 0)
+            #expect(try await server.count("SELECT count(*) FROM admin_grants") == roles)
+
+            // Who may grant the same acts on them.
+            try await server.grant(.owner, to: browser.person, on: "photos")
+            let path = Self.page(of: person) + "/disable"
+            let done = try await browser.submit(path, ["reason.code": "support"])
+            #expect(done.status == 303, "\(done.text)")
+        }
+    }
 }
