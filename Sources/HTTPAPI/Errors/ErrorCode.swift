@@ -64,6 +64,7 @@ package enum ErrorCode: String, Sendable, CaseIterable, Codable {
         case .limitReached: ofRules + ["limit"]
         case .tooWeakPassword: ["reasons"]
         case .forbidden: ["scope"]
+        case .confirmationRequired: ["confirm"]
         case .invalidProviderSettings: ["problems"]
         default: []
         }
