@@ -50,6 +50,9 @@ struct FormFields: Sendable {
 
     subscript(name: String) -> String? { values[name] }
 
+    /// The value of the button that was pressed; `nil` for a text longer than all of them, which is slow to compare.
+    var action: String? { self["action"].flatMap { $0.utf8.count <= 32 ? $0 : nil } }
+
     /// All values of a name that may occur more than once.
     func all(_ name: String) -> [String] { lists[name] ?? [] }
 

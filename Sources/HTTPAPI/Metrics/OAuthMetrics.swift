@@ -1,5 +1,6 @@
 internal import Accounts
 internal import OpenID
+internal import ProviderKit
 internal import Synchronization
 
 /// Counts what the OpenID endpoints answer.
@@ -36,7 +37,7 @@ package final class OAuthMetrics: Sendable {
 
     /// Counts an answer of the token endpoint; grants that the server does not know share one label.
     func countGrant(_ name: String?, in application: Application, error: (any Error)?) {
-        let grant = name.flatMap { OAuthClient.Grant(rawValue: $0) }?.rawValue ?? "unknown"
+        let grant = name.flatMap { OAuthClient.Grant(bytesOf: $0) }?.rawValue ?? "unknown"
         let outcome = error.map { error -> OAuthError.Code in
             (error as? OAuthError)?.code ?? (APIError(any: error) == nil ? .serverError : .temporarilyUnavailable)
         }

@@ -32,7 +32,7 @@ struct AccountPageOperations: Sendable {
         Operation(
             "accountPage.submit", limits: .local,
             hashesPassword: { input, _ in
-                input().map { $0.section == .password && $0.form["action"]?.hasSameBytes(as: "save") == true } ?? false
+                input().map { $0.section == .password && $0.form.action == "save" } ?? false
             }
         ) { context, input in
             let pageContext = try pageContext(input.section, in: context.issuer.browser(of: context.request), context)
@@ -102,10 +102,10 @@ extension AccountAction {
         isConfirmed: @escaping @Sendable (BrowserAccount) -> Bool
     ) {
         let id = fields["id"].flatMap(UUID.init)
-        switch (section, fields["action"]) {
+        switch (section, fields.action) {
         case (.overview, "other"): self = .other
         case (.name, "save"): self = .rename(to: fields["displayName"])
-        case (.language, "save"): self = .read(in: fields["lang"].flatMap(PageLanguage.init)?.rawValue)
+        case (.language, "save"): self = .read(in: fields["lang"].flatMap(PageLanguage.init(bytesOf:))?.rawValue)
         case (.password, "save"):
             self = .changePassword(to: fields["password"], current: fields["currentPassword"])
         case (.identities, "add"): self = .add(provider: fields["provider"])

@@ -46,7 +46,7 @@ extension Issuer {
     /// At the authorization endpoint `lang` is no parameter, so it is ignored.
     func keepLanguage(chosenBy request: IncomingRequest, at path: String, in response: inout Response) {
         guard request.request.method == .get, let query = try? request.query,
-            let chosen = query["lang"].flatMap(PageLanguage.init),
+            let chosen = query["lang"].flatMap(PageLanguage.init(bytesOf:)),
             !path.hasSameBytes(as: place.path(of: .authorization))
         else { return }
         response.headers.append(HTTPField(name: .setCookie, value: setCookie("lang", to: chosen.rawValue)))

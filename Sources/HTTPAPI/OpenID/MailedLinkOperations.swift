@@ -50,7 +50,7 @@ struct MailedLinkOperations: Sendable {
                 return unusable(purpose, AccountsError.invalidToken)
             }
             guard links.isValid(form["csrf"] ?? "", of: pageContext.token, at: purpose) else { return .forged }
-            guard form["action"] == purpose.action else { return .reload }
+            guard form.action == purpose.action else { return .reload }
             do {
                 return try await use(purpose, form, pageContext)
             } catch {

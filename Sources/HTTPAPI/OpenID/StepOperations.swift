@@ -76,7 +76,7 @@ struct StepOperations: Sendable {
     var submit: Operation<(request: String, form: FormFields), Output> {
         Operation(
             "step.submit", limits: .local,
-            hashesPassword: { input, _ in ["password", "save"].contains(input()?.form["action"]) }
+            hashesPassword: { input, _ in ["password", "save"].contains(input()?.form.action) }
         ) { context, input in
             let pageContext = try pageContext(input.request, context)
             guard context.request.isFromPage(of: pageContext.issuer) else {
@@ -104,7 +104,7 @@ extension StepAction {
     /// The action of a form; `nil` if there is no such action.
     init?(_ fields: FormFields) {
         let remember = fields["remember"] != nil
-        switch fields["action"] {
+        switch fields.action {
         case "password":
             self = .password(identifier: fields["identifier"], password: fields["password"], remember: remember)
         case "code": self = .code(identifier: fields["identifier"], remember: remember)

@@ -59,7 +59,7 @@ struct StartOperations: Sendable {
     var enter: Operation<FormFields, StepOperations.Output> {
         Operation("start.enter", limits: .client(.anonymous)) { context, form in
             let issuer = try context.issuer
-            guard let signIn, context.request.isFromPage(of: issuer), form["action"] == "guest" else {
+            guard let signIn, context.request.isFromPage(of: issuer), form.action == "guest" else {
                 return (.fault(.forged), "", issuer)
             }
             let (answer, request) = try await guests.enter(

@@ -94,12 +94,13 @@ package struct Authorization: Sendable {
     package func authorize(_ parameters: RequestParameters, asForm isForm: Bool, in browser: Browser, at issuer: Issuer)
         async throws -> Response
     {
-        if let uri = parameters["request_uri"], uri.hasPrefix(Self.pushedPrefix) {
+        if let uri = parameters["request_uri"], uri.utf8.starts(with: Self.pushedPrefix.utf8) {
             guard !isForm else {
                 guard let client = parameters["client_id"] else { return .fault(.invalidRequestURI) }
                 return .reload(requestURI: uri, clientID: client)
             }
-            return try await resume(String(uri.dropFirst(Self.pushedPrefix.count)), parameters, in: browser, at: issuer)
+            let id = String(decoding: uri.utf8.dropFirst(Self.pushedPrefix.utf8.count), as: UTF8.self)
+            return try await resume(id, parameters, in: browser, at: issuer)
         }
         let client: OAuthClient
         let address: ReturnAddress

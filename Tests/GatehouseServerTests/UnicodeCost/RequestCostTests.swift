@@ -125,6 +125,48 @@ import Testing
         }
     }
 
+    @Test func `fields of the pages and of the OAuth endpoints`() async throws {
+        try await serve { server, _ in
+            let raw = RawExchange(server)
+            var budget = ProcessorBudget()
+            let page = ["action", "identifier", "password", "code", "account", "user_code", "survivor", "csrf", "lang"]
+            let client = ["client_id", "client_secret", "client_assertion", "client_assertion_type"]
+            let request = [
+                "request_uri", "response_type", "response_mode", "scope", "prompt", "claims", "acr_values", "max_age",
+                "ui_locales", "login_hint", "id_token_hint", "code_challenge_method", "resource",
+            ]
+            let token = [
+                "grant_type", "code", "code_verifier", "redirect_uri", "refresh_token", "device_code", "scope",
+            ]
+            let forms = [
+                "/signin/x": page, "/account/name": page, "/account/language": page, "/review": page,
+                "/oauth/authorize": client + request, "/oauth/par": client + request, "/oauth/token": client + token,
+                "/oauth/device": client + token, "/oauth/revoke": client + ["token", "token_type_hint"],
+                "/oauth/introspect": client + ["token"], "/oauth/logout": ["id_token_hint", "state", "ui_locales"],
+            ]
+            for (path, names) in forms {
+                for name in names {
+                    for marks in ["a" + CombiningMarks.text(), "a" + CombiningMarks.percentEncoded()] {
+                        let pushed = name == "request_uri" ? "urn:ietf:params:oauth:request_uri:" : ""
+                        let form = "client_id=x&\(name == "client_id" ? "" : "\(name)=\(pushed)\(marks)")"
+                        let type = "application/x-www-form-urlencoded"
+                        await budget.spend(on: "\(path): \(name)") {
+                            let answer = await raw.send(Self.request("POST", path, body: form, type: type))
+                            #expect(
+                                answer.hasPrefix("HTTP/1.1 4") || answer.hasPrefix("HTTP/1.1 3"),
+                                "\(path): \(answer.prefix(200))")
+                            #expect(!answer.hasPrefix("HTTP/1.1 404"), "\(path): \(answer.prefix(200))")
+                        }
+                        await budget.spend(on: "query of \(path): \(name)") {
+                            _ = await raw.send(Self.request("GET", "\(path)?\(form)"))
+                        }
+                    }
+                }
+            }
+            budget.check()
+        }
+    }
+
     @Test func `any part of a path`() async throws {
         try await serve { server, document in
             let raw = RawExchange(server)
