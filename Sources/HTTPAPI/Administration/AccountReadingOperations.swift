@@ -2,27 +2,26 @@ internal import Accounts
 internal import Administration
 internal import Foundation
 internal import OpenID
-internal import ProviderKit
 
 /// Listing, finding and looking at accounts.
 struct AccountReadingOperations {
     let useCases: AdministrationUseCases
 
-    /// Which part of a list is asked for.
-    typealias Part = (after: String?, limit: Int)
-
-    var list: AdminOperation<(filter: AccountFilter, part: Part), Page<FoundAccount>> {
-        AdminOperation("accounts.list", scope: .readAccounts) { request, input in
-            try await useCases.search.list(
-                input.filter, after: input.part.after, limit: input.part.limit, in: request.application)
+    var list: AdminOperation<AdminQuery, Page<FoundAccount>> {
+        AdminOperation("accounts.list", scope: .readAccounts) { request, query in
+            let filter = AccountFilter(
+                state: try query.choice("status"), provider: query["provider"],
+                createdAfter: try query.time("createdAfter"), createdBefore: try query.time("createdBefore"))
+            return try await useCases.search.list(
+                filter, after: query.page.after, limit: query.page.limit, in: request.application)
         }
     }
 
-    var search: AdminOperation<(body: SearchBody, part: Part), Page<FoundAccount>> {
+    var search: AdminOperation<(body: SearchBody, query: AdminQuery), Page<FoundAccount>> {
         AdminOperation("accounts.search", scope: .readAccounts, limit: .adminSearch) { request, input in
             if input.body.isPrefix { try request.administrator.require(.revealAccounts) }
             return try await useCases.search.search(
-                for: SearchTerm(input.body.criteria), after: input.part.after, limit: input.part.limit,
+                for: SearchTerm(input.body.criteria), after: input.query.page.after, limit: input.query.page.limit,
                 by: request.administrator)
         }
     }
@@ -45,25 +44,25 @@ struct AccountReadingOperations {
         }
     }
 
-    var identities: AdminOperation<(uid: UUID, part: Part), Page<ShownIdentity>> {
+    var identities: AdminOperation<(uid: UUID, query: AdminQuery), Page<ShownIdentity>> {
         AdminOperation("accounts.identities", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
             try await useCases.reading.identities(
-                of: input.uid, after: input.part.after, limit: input.part.limit, in: request.application)
+                of: input.uid, after: input.query.page.after, limit: input.query.page.limit, in: request.application)
         }
     }
 
-    var sessions: AdminOperation<(uid: UUID, part: Part), Page<SessionList.Entry>> {
+    var sessions: AdminOperation<(uid: UUID, query: AdminQuery), Page<SessionList.Entry>> {
         AdminOperation("accounts.sessions", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
             let page = try await useCases.reading.sessions(
-                of: input.uid, after: input.part.after, limit: input.part.limit, in: request.application)
+                of: input.uid, after: input.query.page.after, limit: input.query.page.limit, in: request.application)
             return Page(items: page.items.map(request.entry), next: page.next)
         }
     }
 
-    var merges: AdminOperation<(uid: UUID, part: Part), Page<Merge>> {
+    var merges: AdminOperation<(uid: UUID, query: AdminQuery), Page<Merge>> {
         AdminOperation("accounts.merges", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
             try await useCases.reading.merges(
-                of: input.uid, after: input.part.after, limit: input.part.limit, in: request.application)
+                of: input.uid, after: input.query.page.after, limit: input.query.page.limit, in: request.application)
         }
     }
 }

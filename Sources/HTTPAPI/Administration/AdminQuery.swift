@@ -70,6 +70,14 @@ extension RequestShape<AdminQuery> {
     }
 }
 
+extension RequestShape<(uid: UUID, query: AdminQuery)> {
+    /// Reads the path parameter `uid`, and a query with `limit` and `after`.
+    static var listOfAccount: Self {
+        let list = RequestShape<AdminQuery>.list()
+        return Self(taken: list.taken) { (try $0.accountUID, try list.read($0)) }
+    }
+}
+
 extension OperationDescription.Parameter {
     /// A time of RFC 3339.
     static func time(_ name: String, _ help: String) -> Self { Self(name, help: help, schema: Date.schema) }

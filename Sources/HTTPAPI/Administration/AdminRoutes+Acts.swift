@@ -1,5 +1,4 @@
 internal import Accounts
-internal import Administration
 internal import Foundation
 internal import Hummingbird
 internal import ProviderKit
@@ -55,9 +54,7 @@ extension RequestShape {
         _ type: Body.Type
     ) -> Self where Input == (uid: UUID, id: UUID, body: Body) {
         .json(type) { body, request in
-            guard let uid = request.context.parameters.get("uid", as: UUID.self) else {
-                throw AdministrationError.accountNotFound
-            }
+            let uid = try request.accountUID
             guard let id = request.context.parameters.get("id", as: UUID.self) else {
                 throw AccountsError.identityNotFound
             }

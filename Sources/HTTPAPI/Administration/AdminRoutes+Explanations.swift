@@ -1,7 +1,6 @@
 internal import Accounts
 internal import Administration
 internal import Foundation
-internal import HTTPTypes
 internal import Hummingbird
 internal import ProviderKit
 
@@ -11,8 +10,8 @@ extension AdminRoutes {
         let operations = ExplanationOperations(explanations: useCases.explanations)
         return [
             operations.timeline.at(
-                .get, "/accounts/{uid}/timeline", "The audit of an account, the newest event first", takes: .timeline,
-                returns: .json { TimelinePage(page: $0) }),
+                .get, "/accounts/{uid}/timeline", "The audit of an account, the newest event first",
+                takes: .listOfAccount, returns: .json { TimelinePage(page: $0) }),
             operations.secondAccount.at(
                 .get, "/accounts/{uid}/why", "Why an account exists beside another one", takes: .secondAccount,
                 returns: .json),
@@ -24,14 +23,12 @@ extension AdminRoutes {
 }
 
 struct ExplanationOperations {
-    typealias TimelinePart = (uid: UUID, after: String?, limit: Int)
-
     let explanations: Explanations
 
-    var timeline: AdminOperation<TimelinePart, Page<TimelineEntry>> {
+    var timeline: AdminOperation<(uid: UUID, query: AdminQuery), Page<TimelineEntry>> {
         AdminOperation("accounts.timeline", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
             try await explanations.timeline(
-                of: input.uid, after: input.after, limit: input.limit, in: request.application)
+                of: input.uid, after: input.query.page.after, limit: input.query.page.limit, in: request.application)
         }
     }
 
@@ -51,25 +48,6 @@ struct ExplanationOperations {
     }
 }
 
-extension RequestShape<ExplanationOperations.TimelinePart> {
-    fileprivate static var timeline: Self {
-        let limits = PageCursors.limits
-        let parameters: [OperationDescription.Parameter] = [
-            .init(
-                "limit", help: "\(limits.lowerBound) to \(limits.upperBound); \(PageCursors.standardLimit) if absent."),
-            .init("after", help: "The cursor of the next part."),
-        ]
-        return Self(taken: TakenRequest(parameters: parameters)) { request in
-            let query = try request.query
-            let limit = query["limit"].map { Int($0) ?? 0 } ?? PageCursors.standardLimit
-            guard limits.contains(limit) else {
-                throw APIError(.invalidParameter, "limit is not \(limits.lowerBound) to \(limits.upperBound)")
-            }
-            return (try request.accountID, query["after"], limit)
-        }
-    }
-}
-
 extension RequestShape<(uid: UUID, other: UUID?)> {
     fileprivate static var secondAccount: Self {
         let parameters: [OperationDescription.Parameter] = [
@@ -80,19 +58,7 @@ extension RequestShape<(uid: UUID, other: UUID?)> {
                 guard let uid = UUID(uuidString: text) else { throw APIError(.invalidParameter, "other is not a UUID") }
                 return uid
             }
-            return (try request.accountID, other)
-        }
-    }
-}
-
-extension IncomingRequest {
-    /// The path parameter `uid`.
-    fileprivate var accountID: UUID {
-        get throws {
-            guard let uid = context.parameters.get("uid", as: UUID.self) else {
-                throw APIError(.accountNotFound, "There is no such account")
-            }
-            return uid
+            return (try request.accountUID, other)
         }
     }
 }

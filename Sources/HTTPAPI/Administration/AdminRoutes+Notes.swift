@@ -1,4 +1,3 @@
-internal import Accounts
 package import Administration
 internal import Foundation
 internal import Hummingbird
@@ -11,7 +10,7 @@ extension AdminRoutes {
         return [
             operations.list.at(
                 .get, "/accounts/{uid}/notes", "What administrators wrote about the account, the newest first",
-                takes: .notes, returns: .json { NoteList(page: $0) }),
+                takes: .listOfAccount, returns: .json { NoteList(page: $0) }),
             operations.add.at(
                 .post, "/accounts/{uid}/notes", "Writes a note about the account",
                 takes: .account(Act<NoteBody>.self), returns: .json(status: .created)),
@@ -22,16 +21,10 @@ extension AdminRoutes {
 struct NoteOperations: Sendable {
     let notes: AdminNotes
 
-    /// Which notes a call asks for.
-    struct Question: Sendable {
-        let uid: UUID
-        let limit: Int
-        let cursor: String?
-    }
-
-    var list: AdminOperation<Question, Page<AdminNote>> {
+    var list: AdminOperation<(uid: UUID, query: AdminQuery), Page<AdminNote>> {
         AdminOperation("notes.list", scope: .writeAccounts, errors: [.accountNotFound]) { request, input in
-            try await notes.list(about: input.uid, limit: input.limit, after: input.cursor, in: request.application)
+            try await notes.list(
+                about: input.uid, limit: input.query.page.limit, after: input.query.page.after, in: request.application)
         }
     }
 
@@ -66,31 +59,5 @@ struct NoteList: ResponsePayload {
     static let fields = ResponseFields<Self>("NoteList") {
         Field("items", \.page.items)
         Field("next", orNull: \.page.next)
-    }
-}
-
-extension RequestShape<NoteOperations.Question> {
-    /// Reads the path parameter `uid`, and `limit` and `after` of the query.
-    fileprivate static var notes: Self {
-        let parameters = [
-            OperationDescription.Parameter(
-                "limit", help: "How many items, at most \(PageCursors.limits.upperBound).",
-                schema: JSONSchema(.integer)),
-            OperationDescription.Parameter("after", help: "The cursor in `next` of the page before."),
-        ]
-        return Self(taken: TakenRequest(parameters: parameters)) { request in
-            guard let uid = request.context.parameters.get("uid", as: UUID.self) else {
-                throw AdministrationError.accountNotFound
-            }
-            let query = try request.query
-            // An empty value is none of the allowed numbers, though forms leave out empty fields.
-            let hasEmptyLimit = try FormFields.pairs(of: request.request.uri.query ?? "")
-                .contains { $0.name.hasSameBytes(as: "limit") && $0.value.isEmpty }
-            let limit = query["limit"].map { Int($0) } ?? PageCursors.standardLimit
-            guard !hasEmptyLimit, let limit, PageCursors.limits.contains(limit) else {
-                throw AccountsError.invalidParameter("limit", reason: "is not a number from 1 to 200")
-            }
-            return NoteOperations.Question(uid: uid, limit: limit, cursor: query["after"])
-        }
     }
 }

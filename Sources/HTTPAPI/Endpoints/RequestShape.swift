@@ -15,6 +15,17 @@ struct IncomingRequest: Sendable {
     /// A parameter of the path.
     subscript(name: String) -> String { context.parameters.get(name) ?? "" }
 
+    /// The path parameter `uid`.
+    /// - Throws: 404 unless the parameter is a UUID.
+    var accountUID: UUID {
+        get throws {
+            guard let uid = context.parameters.get("uid", as: UUID.self) else {
+                throw APIError(.accountNotFound, "There is no such account")
+            }
+            return uid
+        }
+    }
+
     /// The fields of the query, or of a form in the body.
     func fields() throws -> FormFields {
         try request.method == .post ? FormFields(form) : query
@@ -158,12 +169,7 @@ extension RequestShape {
 
     /// Decodes a JSON body, and reads the path parameter `uid`.
     static func account<Body: RequestPayload>(_ type: Body.Type) -> Self where Input == (uid: UUID, body: Body) {
-        .json(type) { body, request in
-            guard let uid = request.context.parameters.get("uid", as: UUID.self) else {
-                throw APIError(.accountNotFound, "There is no such account")
-            }
-            return (uid, body)
-        }
+        .json(type) { body, request in (try request.accountUID, body) }
     }
 }
 
