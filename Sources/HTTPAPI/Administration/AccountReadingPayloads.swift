@@ -41,7 +41,9 @@ struct SearchBody: RequestPayload {
 // MARK: - Accounts
 
 /// An account in a list, masked.
-extension FoundAccount: ResponsePayload {
+extension FoundAccount: ResponsePayload, NamedList {
+    static let listName = "AdminAccountList"
+
     package static let fields = ResponseFields<Self>("FoundAccount") {
         Field(flattening: \.account)
         Field("masked", \.account.masked)
@@ -108,19 +110,12 @@ extension PendingStep: ResponsePayload {
     }
 }
 
-struct AccountList: ResponsePayload {
-    let page: Page<FoundAccount>
-
-    static let fields = ResponseFields<Self>("AdminAccountList") {
-        Field("items", \.page.items)
-        Field("next", orNull: \.page.next)
-    }
-}
-
 // MARK: - What an account has
 
 /// An identity, as its owner sees it, and whether it can sign in.
-extension ShownIdentity: ResponsePayload {
+extension ShownIdentity: ResponsePayload, NamedList {
+    static let listName = "AdminIdentityList"
+
     package static let fields = ResponseFields<Self>("AdminIdentity") {
         Field("id", \.id)
         Field("provider", \.provider)
@@ -142,31 +137,12 @@ extension ShownIdentity: ResponsePayload {
     }
 }
 
-struct ShownIdentityList: ResponsePayload {
-    let page: Page<ShownIdentity>
-
-    static let fields = ResponseFields<Self>("AdminIdentityList") {
-        Field("items", \.page.items)
-        Field("next", orNull: \.page.next)
-    }
+extension SessionList.Entry: NamedList {
+    static let listName = "AdminSessionList"
 }
 
-struct ShownSessionList: ResponsePayload {
-    let page: Page<SessionList.Entry>
-
-    static let fields = ResponseFields<Self>("AdminSessionList") {
-        Field("items", \.page.items)
-        Field("next", orNull: \.page.next)
-    }
-}
-
-struct ShownMergeList: ResponsePayload {
-    let page: Page<Merge>
-
-    static let fields = ResponseFields<Self>("AdminMergeList") {
-        Field("items", \.page.items)
-        Field("next", orNull: \.page.next)
-    }
+extension Merge: NamedList {
+    static let listName = "AdminMergeList"
 }
 
 /// The fields that were asked for; the others are absent.

@@ -9,10 +9,10 @@ extension AdminRoutes {
         return [
             operations.list.at(
                 .get, "/accounts", "The application's accounts, the newest first", takes: .accounts,
-                returns: .json { AccountList(page: $0) }),
+                returns: .json { ListPayload($0) }),
             operations.search.at(
                 .post, "/accounts/search", "Accounts by exactly one criterion; prefixes need `accounts:reveal`",
-                takes: .search, returns: .json { AccountList(page: $0) }),
+                takes: .search, returns: .json { ListPayload($0) }),
             operations.detail.at(
                 .get, "/accounts/{uid}", "An account; the uid of an absorbed one leads to that which has absorbed it",
                 takes: RequestShape { try $0.accountUID }, returns: .json),
@@ -21,13 +21,13 @@ extension AdminRoutes {
                 takes: .account(Act<RevealBody>.self), returns: .json),
             operations.identities.at(
                 .get, "/accounts/{uid}/identities", "The account's identities, and whether they can sign in",
-                takes: .listOfAccount, returns: .json { ShownIdentityList(page: $0) }),
+                takes: .listOfAccount, returns: .json { ListPayload($0) }),
             operations.sessions.at(
                 .get, "/accounts/{uid}/sessions", "The account's live sessions, the newest first",
-                takes: .listOfAccount, returns: .json { ShownSessionList(page: $0) }),
+                takes: .listOfAccount, returns: .json { ListPayload($0) }),
             operations.merges.at(
                 .get, "/accounts/{uid}/merges", "The account's merges, the newest first",
-                takes: .listOfAccount, returns: .json { ShownMergeList(page: $0) }),
+                takes: .listOfAccount, returns: .json { ListPayload($0) }),
         ]
     }
 }

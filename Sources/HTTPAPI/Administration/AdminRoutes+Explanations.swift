@@ -11,7 +11,7 @@ extension AdminRoutes {
         return [
             operations.timeline.at(
                 .get, "/accounts/{uid}/timeline", "The audit of an account, the newest event first",
-                takes: .listOfAccount, returns: .json { TimelinePage(page: $0) }),
+                takes: .listOfAccount, returns: .json { ListPayload($0) }),
             operations.secondAccount.at(
                 .get, "/accounts/{uid}/why", "Why an account exists beside another one", takes: .secondAccount,
                 returns: .json),

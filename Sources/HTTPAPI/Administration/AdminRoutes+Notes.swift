@@ -10,7 +10,7 @@ extension AdminRoutes {
         return [
             operations.list.at(
                 .get, "/accounts/{uid}/notes", "What administrators wrote about the account, the newest first",
-                takes: .listOfAccount, returns: .json { NoteList(page: $0) }),
+                takes: .listOfAccount, returns: .json { ListPayload($0) }),
             operations.add.at(
                 .post, "/accounts/{uid}/notes", "Writes a note about the account",
                 takes: .account(Act<NoteBody>.self), returns: .json(status: .created)),
@@ -43,21 +43,14 @@ struct NoteBody: RequestPayload {
         Self.init, .init("text", JSONSchema(.string, pattern: JSONSchema.noNUL, length: 1...AdminNote.longest)))
 }
 
-extension AdminNote: ResponsePayload {
+extension AdminNote: ResponsePayload, NamedList {
+    static let listName = "NoteList"
+
     package static let fields = ResponseFields<Self>("AdminNote") {
         Field("id", \.id)
         Field("text", \.text)
         Field("actor", \.actor)
         Field("reason") { $0.reason ?? .null }
         Field("createdAt", \.createdAt)
-    }
-}
-
-struct NoteList: ResponsePayload {
-    let page: Page<AdminNote>
-
-    static let fields = ResponseFields<Self>("NoteList") {
-        Field("items", \.page.items)
-        Field("next", orNull: \.page.next)
     }
 }

@@ -49,7 +49,9 @@ extension JSONSchema {
 
 // MARK: - Timeline
 
-extension TimelineEntry: ResponsePayload {
+extension TimelineEntry: ResponsePayload, NamedList {
+    static let listName = "TimelinePage"
+
     package static let fields = ResponseFields<Self>("TimelineEntry") {
         Field("at", \.at)
         Field("event", \.event)
@@ -58,15 +60,6 @@ extension TimelineEntry: ResponsePayload {
         Field("actor", ifAny: \.actor)
         Field("provider", ifAny: \.provider)
         Field("details", \.details)
-    }
-}
-
-struct TimelinePage: ResponsePayload {
-    let page: Page<TimelineEntry>
-
-    static let fields = ResponseFields<Self>("TimelinePage") {
-        Field("items", \.page.items)
-        Field("next", orNull: \.page.next)
     }
 }
 
