@@ -1,7 +1,6 @@
 internal import Accounts
 internal import Administration
 internal import Foundation
-internal import OpenID
 
 /// Listing, finding and looking at accounts.
 struct AccountReadingOperations {
@@ -70,11 +69,6 @@ struct AccountReadingOperations {
 extension AdminRequest {
     /// A session with the name of its client, none of which is the caller's.
     fileprivate func entry(of session: ListedSession) -> SessionList.Entry {
-        let issuer = context.scope.application.openID
-        let client = session.client.map { id in
-            SessionList.Entry.Client(
-                id: id, name: issuer?.configuredClient(id)?.name ?? session.clientName ?? id)
-        }
-        return SessionList.Entry(listing: session, client: client, isCurrent: false)
+        SessionList.Entry(session, isCurrent: false, at: context.scope.application.openID)
     }
 }

@@ -2,7 +2,6 @@ internal import Accounts
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
-internal import OpenID
 
 /// Refreshing, listing and ending sessions.
 struct SessionOperations: Sendable {
@@ -56,12 +55,8 @@ struct SessionOperations: Sendable {
         Operation("session.list", access: .bearer, limits: .none) { context, _ in
             let principal = try context.principal
             return try await useCases.sessions.list(of: principal).map { session in
-                let client = session.client.map { id in
-                    SessionList.Entry.Client(
-                        id: id,
-                        name: context.scope.application.openID?.configuredClient(id)?.name ?? session.clientName ?? id)
-                }
-                return .init(listing: session, client: client, isCurrent: session.id == principal.sessionID)
+                SessionList.Entry(
+                    session, isCurrent: session.id == principal.sessionID, at: context.scope.application.openID)
             }
         }
     }

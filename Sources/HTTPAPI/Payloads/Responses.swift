@@ -67,6 +67,15 @@ struct SessionList: ResponsePayload {
         let listing: ListedSession
         let client: Client?
         let isCurrent: Bool
+
+        /// `issuer` names the client if the client is one of the operator's.
+        init(_ session: ListedSession, isCurrent: Bool, at issuer: Issuer?) {
+            (listing, self.isCurrent) = (session, isCurrent)
+            client = session.client.map { id in
+                Client(id: id, name: issuer?.configuredClient(id)?.name ?? session.clientName ?? id)
+            }
+        }
+
         private var device: String? {
             listing.device ?? listing.deviceType.map { DeviceWords.name(ofType: $0, in: .en) }
         }
