@@ -55,8 +55,8 @@ package final class KeyRing: SigningKeyChanges {
     ) async throws {
         let keys = try await load(application.id)
         try await replace(
-            keys.signing?.kid, for: .accessTokens, in: application, overlap: overlap, recording: event)
-        guard let identifying = keys.identifying else { return }
+            keys.signing(.accessTokens)?.kid, for: .accessTokens, in: application, overlap: overlap, recording: event)
+        guard let identifying = keys.signing(.identityTokens) else { return }
         try await replace(identifying.kid, for: .identityTokens, in: application, overlap: overlap)
     }
 
@@ -89,12 +89,12 @@ package final class KeyRing: SigningKeyChanges {
     /// The key that signs the application's certificates of erasure; the first call generates it.
     /// - Throws: `TokensError.noSigningKey`.
     func certifyingKey(of application: Application.ID) async throws -> SigningKey {
-        if let key = try await keys(of: application).certifying { return key }
+        if let key = try await keys(of: application).signing(.erasures) { return key }
         let key = try await SigningKey.generate(.es256, bits: 0)
         try await store.installSigningKey(
             stored(key, for: .erasures, in: application), replacing: nil, overlap: .zero, recording: nil,
             application: application)
-        guard let key = try await load(application).certifying else {
+        guard let key = try await load(application).signing(.erasures) else {
             throw TokensError.noSigningKey(application: application)
         }
         return key
@@ -155,16 +155,7 @@ package final class KeyRing: SigningKeyChanges {
     /// Loads the keys and publishes them, unless a load that began later has already published its keys.
     private func fetch(_ application: Application.ID, number: Int) async throws -> KeySet {
         let stored = try await store.signingKeys(application: application)
-        let keys = try stored.map { try open($0, of: application) }
-        let pairs = Array(zip(stored, keys))
-        func all(for purpose: SigningPurpose) -> [SigningKey] { pairs.filter { $0.0.purpose == purpose }.map(\.1) }
-        func current(_ purpose: SigningPurpose) -> SigningKey? {
-            pairs.first { $0.0.purpose == purpose && $0.0.retiredAt == nil }?.1
-        }
-        let set = KeySet(
-            signing: current(.accessTokens), published: all(for: .accessTokens),
-            identifying: current(.identityTokens), publishedForIdentity: all(for: .identityTokens),
-            certifying: current(.erasures), certified: all(for: .erasures))
+        let set = KeySet(try stored.map { ($0, try open($0, of: application)) })
         rings.withLock { rings in
             guard let ring = rings[application], ring.shownLoad < number else { return }
             rings[application]?.keys = set

@@ -3,46 +3,34 @@ import ProviderKit
 
 /// An immutable snapshot of the keys of one application; a class, because each request reads it.
 final class KeySet: Sendable {
-    /// The key that signs access tokens; `nil` only before the application's first start.
-    let signing: SigningKey?
-    /// The key that signs ID tokens and logout tokens; `nil` if the application is not an OpenID provider.
-    let identifying: SigningKey?
-    /// The key that signs certificates of erasure; `nil` until the first certificate.
-    let certifying: SigningKey?
     /// The JWK Set document (RFC 7517 section 5), including all keys that ever signed a certificate.
     let document: [UInt8]
-    /// The current and the retired keys of access tokens; there are rarely more than two, so a linear search is fast.
-    private let published: [SigningKey]
-    /// The current and the retired keys of ID tokens.
-    private let publishedForIdentity: [SigningKey]
+    /// The key that signs, by purpose; a purpose that was never needed has none.
+    private let signing: [SigningPurpose: SigningKey]
+    /// The current and the retired keys; a purpose rarely has more than two, so a linear search is fast.
+    private let published: [SigningPurpose: [SigningKey]]
 
-    init(
-        signing: SigningKey?, published: [SigningKey], identifying: SigningKey? = nil,
-        publishedForIdentity: [SigningKey] = [], certifying: SigningKey?, certified: [SigningKey]
-    ) {
-        (self.signing, self.published, self.certifying) = (signing, published, certifying)
-        (self.identifying, self.publishedForIdentity) = (identifying, publishedForIdentity)
-        let keys = (published + publishedForIdentity + certified).map(\.publicKey.json).joined(separator: ",")
-        document = Array(#"{"keys":[\#(keys)]}"#.utf8)
+    /// `keys` has all published keys.
+    init(_ keys: [(stored: StoredSigningKey, key: SigningKey)]) {
+        let current = keys.filter { $0.stored.retiredAt == nil }.map { ($0.stored.purpose, $0.key) }
+        signing = Dictionary(current) { first, _ in first }
+        let published = Dictionary(grouping: keys, by: \.stored.purpose).mapValues { $0.map(\.key) }
+        let purposes: [SigningPurpose] = [.accessTokens, .identityTokens, .erasures]
+        let json = purposes.flatMap { published[$0] ?? [] }.map(\.publicKey.json).joined(separator: ",")
+        document = Array(#"{"keys":[\#(json)]}"#.utf8)
+        self.published = published
     }
 
     func key(withHeader header: ArraySlice<UInt8>) -> SigningKey? {
-        published.first { $0.header.elementsEqual(header) }
+        published[.accessTokens]?.first { $0.header.elementsEqual(header) }
     }
 
-    func signing(_ purpose: SigningPurpose) -> SigningKey? {
-        switch purpose {
-        case .accessTokens: signing
-        case .identityTokens: identifying
-        case .erasures: certifying
-        }
-    }
+    func signing(_ purpose: SigningPurpose) -> SigningKey? { signing[purpose] }
 
     /// The published key for tokens of OpenID clients with this `kid`.
     func key(_ kid: String, for purpose: SigningPurpose) -> SigningKey? {
-        let keys = purpose == .accessTokens ? published : publishedForIdentity
-        return keys.first { $0.kid.hasSameBytes(as: kid) }
+        published[purpose]?.first { $0.kid.hasSameBytes(as: kid) }
     }
 
-    func publishes(_ kid: String) -> Bool { published.contains { $0.kid == kid } }
+    func publishes(_ kid: String) -> Bool { published[.accessTokens]?.contains { $0.kid == kid } ?? false }
 }
