@@ -5,12 +5,7 @@ extension AppleProvider: DiagnosableProvider {
     public func checks(with tools: DiagnosticTools) -> [ProviderCheck] {
         let visit = ServiceVisit(.get(service.baseURL + "/auth/keys"), with: tools)
         return visit.reachability + [
-            ProviderCheck("keys", after: ["name"]) {
-                switch await visit.result {
-                case .success(let response): tokens.check(response, for: [.rs256])
-                case .failure(let finding): .failed(finding)
-                }
-            },
+            ProviderCheck("keys", after: ["name"]) { await tokens.check(visit, for: [.rs256]) },
             visit.clock,
             ProviderCheck("client", after: ["name"]) { await checkClient(with: tools) },
         ]

@@ -8,12 +8,7 @@ extension CustomTokenProvider: DiagnosableProvider {
         }
         let visit = ServiceVisit(.get(url), with: tools)
         return visit.reachability + [
-            ProviderCheck("keys", after: ["name"]) {
-                switch await visit.result {
-                case .success(let response): tokens.check(response, for: rules.algorithms)
-                case .failure(let finding): .failed(finding)
-                }
-            },
+            ProviderCheck("keys", after: ["name"]) { await tokens.check(visit, for: rules.algorithms) },
             visit.clock,
         ]
     }

@@ -48,7 +48,8 @@ extension OpenIDConnectProvider: DiagnosableProvider {
 
     private func checkKeys(_ visit: ServiceVisit, with tools: DiagnosticTools) async -> CheckOutcome {
         guard let document = await document(of: visit) else { return .skipped("There is no discovery document.") }
-        return await ports.tokens.check(document.keysURL, for: document.algorithms, with: tools)
+        return await ports.tokens.check(
+            ServiceVisit(.get(document.keysURL), with: tools), for: document.algorithms)
     }
 
     private func checkClient(_ visit: ServiceVisit, with tools: DiagnosticTools) async -> CheckOutcome {

@@ -1,19 +1,12 @@
 extension TokenVerifying {
-    /// Fetches a JWK Set, and checks that it has a key for one of the algorithms.
-    public func check(
-        _ url: String, for algorithms: Set<TokenRules.Algorithm>, with tools: DiagnosticTools
-    ) async -> CheckOutcome {
+    /// Checks that the service responds with a JWK Set that has a key for one of the algorithms.
+    public func check(_ visit: ServiceVisit, for algorithms: Set<TokenRules.Algorithm>) async -> CheckOutcome {
         let response: FetchResponse
         do throws(ProviderFinding) {
-            response = try await tools.service.fetch(.get(url))
+            response = try await visit.result.get()
         } catch {
             return .failed(error)
         }
-        return check(response, for: algorithms)
-    }
-
-    /// Checks that a response is a JWK Set with a key for one of the algorithms.
-    public func check(_ response: FetchResponse, for algorithms: Set<TokenRules.Algorithm>) -> CheckOutcome {
         guard response.status == 200 else {
             return .failed(.keysUnusable, evidence: "HTTP \(response.status)")
         }
