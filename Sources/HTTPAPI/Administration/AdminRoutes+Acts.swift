@@ -62,14 +62,3 @@ extension RequestShape {
         }
     }
 }
-
-extension ResponseShape<(export: AccountExport, uid: UUID)> {
-    /// Responds with the export as a file, which is read from the database while it is sent.
-    fileprivate static var export: Self {
-        let returned = ReturnedResponse(
-            body: ExportPayload.self, headers: ["Content-Disposition": "Names the file that a browser saves it as."])
-        return Self(responses: [returned]) { output, context in
-            .export(output.export, of: output.uid, context: context)
-        }
-    }
-}

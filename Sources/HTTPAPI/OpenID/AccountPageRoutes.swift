@@ -78,7 +78,7 @@ extension ResponseShape<AccountPageOperations.Output> {
                 return response
             case .request(let id, let flow):
                 return .beginning(id, in: flow, at: issuer).setting(arrival, of: issuer)
-            case .export(let export, let principal): return .export(export, of: principal, context: context)
+            case .export(let export, let principal): return .export(export, of: principal.uid, context: context)
             case .deleted(let account, let receipt, let purgeAfter):
                 let language = PageLanguage(
                     of: context.request.request, account: account.locale, at: context.scope.application)

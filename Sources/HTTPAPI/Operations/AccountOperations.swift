@@ -88,12 +88,12 @@ struct AccountOperations: Sendable {
         }
     }
 
-    /// - Returns: the export and the principal whose data it reads while the response is sent.
-    var export: Operation<Void, (export: AccountExport, principal: Principal)> {
+    /// - Returns: the export and the account whose data it reads while the response is sent.
+    var export: Operation<Void, (export: AccountExport, uid: UUID)> {
         Operation("account.export", access: .recent, limits: .client(.export)) { context, _ in
             let principal = try context.principal
             try await useCases.export.begin(by: principal)
-            return (useCases.export, principal)
+            return (useCases.export, principal.uid)
         }
     }
 }

@@ -154,23 +154,19 @@ extension ResponseShape<AccountOperations.MergeOutcome> {
     }
 }
 
-extension ResponseShape<(export: AccountExport, principal: Principal)> {
+extension ResponseShape<(export: AccountExport, uid: UUID)> {
     /// Responds with the export as a file, which is read from the database while it is sent.
-    fileprivate static var export: Self {
+    static var export: Self {
         let returned = ReturnedResponse(
             body: ExportPayload.self, headers: ["Content-Disposition": "Names the file that a browser saves it as."])
         return Self(responses: [returned]) { output, context in
-            .export(output.export, of: output.principal, context: context)
+            .export(output.export, of: output.uid, context: context)
         }
     }
 }
 
 extension Response {
     /// The export of an account as a file.
-    static func export(_ export: AccountExport, of principal: Principal, context: OperationContext) -> Response {
-        .export(export, of: principal.uid, context: context)
-    }
-
     static func export(_ export: AccountExport, of uid: UUID, context: OperationContext) -> Response {
         let application = context.application
         let writer = ExportWriter(export: export, recipients: context.scope.application.recipients)
