@@ -66,14 +66,6 @@ package struct PageCursors: Sendable {
     }
 }
 
-extension JSONValue {
-    fileprivate var text: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    }
-}
-
 extension Data {
     /// Decodes base64url without padding (RFC 4648, 5).
     fileprivate init?(base64URL text: String) {

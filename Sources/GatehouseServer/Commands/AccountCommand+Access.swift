@@ -1,7 +1,6 @@
 internal import Accounts
 internal import Administration
 internal import ArgumentParser
-internal import Foundation
 internal import ProviderKit
 
 extension AccountCommand {
@@ -29,7 +28,7 @@ extension AccountCommand {
             try await options.select(installed) { account in
                 var access = account.dossier.user.access
                 if change != AccessChange() { access = try await account.setAccess(change) }
-                print(String(decoding: try JSONEncoder.stable.encode(access.json), as: UTF8.self))
+                print(access.json.text)
             }
         }
 

@@ -1,7 +1,6 @@
 internal import Accounts
 internal import Administration
 internal import ArgumentParser
-internal import Foundation
 internal import ProviderKit
 internal import Storage
 
@@ -100,8 +99,7 @@ extension AdminCommand {
                 try await options.run(installed) { keys, backend in
                     for application in try await backend.applications(named: application) {
                         for key in try await keys.list(of: application) {
-                            let line = try JSONEncoder.stable.encode(key.summary(of: application.name))
-                            print(String(decoding: line, as: UTF8.self))
+                            print(key.summary(of: application.name).text)
                         }
                     }
                 }

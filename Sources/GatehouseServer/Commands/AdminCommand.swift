@@ -115,7 +115,7 @@ struct AdminCommand: ParsableCommand {
                         "uid": .string(grant.uid.text), "role": .string(grant.role.rawValue),
                         "on": .string(on ?? "all"), "createdAt": .time(grant.createdAt),
                     ])
-                    print(String(decoding: try JSONEncoder.stable.encode(line), as: UTF8.self))
+                    print(line.text)
                 }
             }
         }

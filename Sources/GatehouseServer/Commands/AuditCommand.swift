@@ -68,7 +68,7 @@ struct AuditCommand: ParsableCommand {
                 events = try await store.events(
                     of: id, account: nil, since: since, after: events.last, atMost: Self.page)
                 for event in events {
-                    print(String(decoding: try JSONEncoder.stable.encode(event.exported(of: name)), as: UTF8.self))
+                    print(try event.exported(of: name).text)
                 }
             } while events.count == Self.page
         }

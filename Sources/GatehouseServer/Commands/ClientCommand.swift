@@ -34,7 +34,7 @@ struct ClientCommand: ParsableCommand {
         func run(installed: InstalledProviders) async throws {
             try await options.select(installed) { store, application in
                 for client in try await store.registeredClients(of: application.id) {
-                    print(String(decoding: try JSONEncoder.stable.encode(client.summary), as: UTF8.self))
+                    print(client.summary.text)
                 }
             }
         }

@@ -104,8 +104,4 @@ extension JSONValue {
         default: false
         }
     }
-
-    fileprivate var text: String {
-        (try? JSONEncoder.stable.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    }
 }

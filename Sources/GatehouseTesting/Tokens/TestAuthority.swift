@@ -107,8 +107,3 @@ public struct TestAuthority: Sendable {
         }
     }
 }
-
-extension JSONValue {
-    /// The value as JSON with sorted members and without escaped slashes, which is also valid YAML.
-    var text: String { (try? JSONEncoder.stable.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "null" }
-}

@@ -1,5 +1,4 @@
 internal import Accounts
-internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import ProviderKit
@@ -26,10 +25,8 @@ struct ClientRoutes {
             let paths = ClientScript.all.map { script in
                 (script.name, JSONValue.string(context.scope.pathPrefix + Self.folder + script.copyName))
             }
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            let manifest = try encoder.encode(JSONValue.object(Dictionary(uniqueKeysWithValues: paths)))
-            return .bytes(Array(manifest), type: "application/json", cache: "no-cache")
+            let manifest = Dictionary(uniqueKeysWithValues: paths).sortedJSON
+            return .bytes(manifest, type: "application/json", cache: "no-cache")
         }
         return scripts + [manifest]
     }

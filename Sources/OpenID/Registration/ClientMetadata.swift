@@ -1,4 +1,3 @@
-internal import Foundation
 package import ProviderKit
 
 /// What is registered of a client (RFC 7591, 2; OpenID Connect Dynamic Client Registration, 2).
@@ -70,8 +69,7 @@ package struct ClientMetadata: Sendable, Codable, Equatable {
 extension ClientMetadata {
     /// The keys that the client's assertions are verified with.
     var tokenKeys: TokenKeys? {
-        keysURL.map { .published(url: $0) }
-            ?? keys.flatMap { try? JSONEncoder.stable.encode($0) }.map { .set(String(decoding: $0, as: UTF8.self)) }
+        keysURL.map { .published(url: $0) } ?? keys.map { .set($0.text) }
     }
 
     /// The client, which is never one of the operator's; `secret` is the SHA-256 of its secret.

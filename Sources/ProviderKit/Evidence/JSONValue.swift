@@ -68,6 +68,13 @@ public enum JSONValue: Sendable, Hashable, Codable {
     }
 }
 
+extension JSONValue {
+    /// The value as JSON with sorted members and without escaped slashes.
+    package var text: String {
+        (try? JSONEncoder.stable.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
+    }
+}
+
 extension JSONEncoder {
     /// An encoder that encodes equal values as equal bytes, with sorted keys and without escaped slashes.
     package static var stable: JSONEncoder {

@@ -32,10 +32,6 @@ extension JSONValue {
         if case .array(let elements) = self { elements } else { [] }
     }
 
-    var text: String? {
-        if case .string(let text) = self { text } else { nil }
-    }
-
     /// The value itself and all values inside.
     var everything: [JSONValue] {
         [self] + members.values.flatMap(\.everything) + elements.flatMap(\.everything)

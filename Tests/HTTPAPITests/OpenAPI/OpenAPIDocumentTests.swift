@@ -51,7 +51,7 @@ struct OpenAPIDocumentTests {
         #expect(json["openapi"] == .string("3.1.0"))
         #expect(json["servers", 0, "url"] == .string("https://auth.example"))
         #expect(json["components", "securitySchemes", "bearer", "scheme"] == .string("bearer"))
-        #expect(json["tags"]?.elements.compactMap { $0["name"]?.text } == ["sign-in", "sessions", "operations"])
+        #expect(json["tags"]?.elements.compactMap { $0["name"]?.string } == ["sign-in", "sessions", "operations"])
     }
 
     @Test("is the same bytes every time")
@@ -66,7 +66,7 @@ struct OpenAPIDocumentTests {
     func references() throws {
         let json = try document()
         let known = json["components", "schemas"]?.members.keys.sorted() ?? []
-        let references = json.everything.compactMap { $0["$ref"]?.text }
+        let references = json.everything.compactMap { $0["$ref"]?.string }
         #expect(!references.isEmpty)
         for reference in references {
             let name = try #require(reference.split(separator: "/").last)
@@ -82,7 +82,7 @@ struct OpenAPIDocumentTests {
             for operation in item.members.values {
                 let declared = operation["parameters"]?.elements.filter { $0["in"] == .string("path") } ?? []
                 let named = path.matches(of: /\{(\w+)\}/).map { String($0.output.1) }
-                #expect(declared.compactMap { $0["name"]?.text } == named)
+                #expect(declared.compactMap { $0["name"]?.string } == named)
                 #expect(declared.allSatisfy { $0["required"] == .bool(true) })
             }
         }

@@ -1,6 +1,5 @@
 internal import Accounts
 internal import Administration
-internal import Foundation
 internal import ProviderKit
 
 extension SettingsReader {
@@ -31,7 +30,7 @@ extension SettingsReader {
         let callbackURL = provider is any RedirectProvider ? application.callbackURL(of: sent.name) : nil
         return ProviderCandidate(
             provider: provider, callbackURL: callbackURL,
-            yaml: try CandidateLines(sent, schema: installed.schema(of: sent.kind)).text)
+            yaml: CandidateLines(sent, schema: installed.schema(of: sent.kind)).text)
     }
 
     private func candidate(
@@ -107,7 +106,7 @@ private struct CandidateLines {
     let text: String
 
     /// Values are written as JSON, which is YAML too; secrets as variables.
-    init(_ sent: CandidateSettings, schema: SettingsSchema) throws {
+    init(_ sent: CandidateSettings, schema: SettingsSchema) {
         let members = sent.settings.object ?? [:]
         let order = schema.fields.map(\.name)
         let secrets = Set(schema.fields.filter { $0.form == .secret }.map(\.name))
@@ -120,17 +119,11 @@ private struct CandidateLines {
         for name in names {
             let value =
                 secrets.contains(name)
-                ? "\"${\(Self.variable(for: name, of: sent.name))}\"" : try Self.json(members[name] ?? .null)
+                ? "\"${\(Self.variable(for: name, of: sent.name))}\"" : (members[name] ?? .null).text
             lines.append("    \(name): \(value)")
         }
         if lines.count == 2 { lines[1] += " {}" }
         text = lines.joined(separator: "\n") + "\n"
-    }
-
-    private static func json(_ value: JSONValue) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
     /// `GOOGLE_CLIENT_SECRET` for the setting `clientSecret` of `google`.

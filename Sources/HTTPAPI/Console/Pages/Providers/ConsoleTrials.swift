@@ -1,7 +1,6 @@
 internal import Accounts
 internal import Administration
 internal import Console
-internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import OpenID
@@ -135,7 +134,7 @@ extension VerifiedIdentity {
             "hasClaims": .bool(!profile.isEmpty), "isCut": .bool(profile.count > Self.mostClaims),
             "claims": .array(
                 profile.sorted { $0.key < $1.key }.prefix(Self.mostClaims).map { name, value in
-                    ["claim": .plain(name), "value": .plain(value.string ?? value.written)]
+                    ["claim": .plain(name), "value": .plain(value.string ?? value.text)]
                 }),
         ]
     }
@@ -153,9 +152,5 @@ extension JSONValue {
     /// A text that is shown as it is, even if it looks like a time; it is cut here.
     fileprivate static func plain(_ text: String) -> JSONValue {
         ["whole": .string(text.beginning)]
-    }
-
-    fileprivate var written: String {
-        (try? JSONEncoder.stable.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 }
