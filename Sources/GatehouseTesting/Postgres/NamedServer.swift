@@ -99,7 +99,8 @@ final class NamedServer: DatabaseHost {
         }
     }
 
-    private static func withDatabase<Result>(_ url: String, _ body: (Database) async throws -> Result) async throws
+    /// Connects to a database while `body` runs.
+    static func withDatabase<Result>(_ url: String, _ body: (Database) async throws -> Result) async throws
         -> Result
     {
         var configuration = Database.Configuration(url: url)

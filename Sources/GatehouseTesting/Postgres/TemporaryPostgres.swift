@@ -1,6 +1,5 @@
 import Foundation
 package import GatehouseServer
-import Logging
 package import Postgres
 
 /// PostgreSQL for tests: one cluster for each test process, started by the first test that needs it and removed when
@@ -110,25 +109,14 @@ package enum TemporaryPostgres {
             let key = migrations.map(\.checksum)
             if let known = templates[key] { return known }
             let name = try await newDatabase(in: host, template: nil)
-            if !migrations.isEmpty { try await migrate(host.url(database: name), with: migrations) }
+            if !migrations.isEmpty {
+                try await NamedServer.withDatabase(host.url(database: name)) { database in
+                    _ = try await Migrator(database: database, migrations: migrations).migrate()
+                }
+            }
             try await host.prepareTemplate(name)
             templates[key] = name
             return name
-        }
-
-        private func migrate(_ url: String, with migrations: [Migration]) async throws {
-            var configuration = Database.Configuration(url: url)
-            configuration.pipelined = 1
-            configuration.transactions = 1
-            let database = Database(configuration, logger: Logger(label: "template"))
-            database.start()
-            do {
-                _ = try await Migrator(database: database, migrations: migrations).migrate()
-            } catch {
-                await database.stop()
-                throw error
-            }
-            await database.stop()
         }
 
         private func newDatabase(in host: any DatabaseHost, template: String?) async throws -> String {
