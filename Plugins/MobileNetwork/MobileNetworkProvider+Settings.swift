@@ -58,12 +58,5 @@ extension MobileNetworkProvider {
 
 extension UInt8 {
     /// Whether the character is a `tchar` (RFC 9110, 5.6.2).
-    fileprivate var isFieldNameCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
-    }
+    fileprivate var isFieldNameCharacter: Bool { isASCIILetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }

@@ -32,7 +32,9 @@ struct AuthorizationParameters: Sendable {
     /// Refuses other characters too, because some services take `redirect.uri` for `redirect_uri`.
     private static func check(_ names: some Sequence<String>, of setting: String) throws {
         for name in names {
-            guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(characters.contains) else {
+            guard (1...64).contains(name.utf8.count),
+                name.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "_-".utf8.contains($0) })
+            else {
                 throw SettingsError(
                     setting: setting, reason: "\"\(name)\" is not a name of up to 64 letters, digits, _ and -")
             }
@@ -43,7 +45,6 @@ struct AuthorizationParameters: Sendable {
         }
     }
 
-    private static let characters = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-".utf8)
     private static let ownNames: Set = ["state", "nonce", "redirect_uri", "scope"]
     private static let ownPrefixes = ["response_", "code_", "client_", "request"]
 }

@@ -171,13 +171,10 @@ package struct APIResponder: HTTPResponder {
         return client
     }
 
-    private static let plainCharacters = Set(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/+=".utf8)
-
     /// The id that the client sent, if it is short and printable, because it is logged.
     private static func requestID(of request: Request) -> String? {
         guard let id = request.headers[.xRequestID], (1...128).contains(id.utf8.count),
-            id.utf8.allSatisfy(plainCharacters.contains)
+            id.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "-_.:/+=".utf8.contains($0) })
         else { return nil }
         return id
     }

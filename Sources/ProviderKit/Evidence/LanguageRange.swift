@@ -16,7 +16,7 @@ package enum LanguageRange {
         guard text.utf8.count <= 100, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let parts = text.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
         guard let tag = parts.first?.lowercased(), !tag.isEmpty, tag != "*",
-            tag.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || isAlphanumeric($0) })
+            tag.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || $0.isASCIILetterOrDigit })
         else { return nil }
         var quality = 1.0
         for part in parts.dropFirst() where part.lowercased().hasPrefix("q=") {
@@ -34,9 +34,5 @@ package enum LanguageRange {
             subtags = subtags.dropLast()
         }
         return tags
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte)
     }
 }
