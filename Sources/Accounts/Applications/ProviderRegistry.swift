@@ -153,6 +153,9 @@ package struct ProviderRegistry: Sendable {
         return (candidate, provider)
     }
 
+    /// Whether people can sign in with a password.
+    package var admitsPasswords: Bool { (try? passwordProvider())?.0.admitsSignIn == true }
+
     /// Whether the mailed link of a registration requires the registered password.
     package var linksNeedPassword: Bool {
         configured.contains { ($0.provider as? any PasswordProvider)?.linksNeedPassword == true }

@@ -84,7 +84,7 @@ extension StepPage.SignIn {
     fileprivate init(of step: ShownStep, by issuer: Issuer) {
         self.init()
         let providers = issuer.application.providers
-        hasPassword = issuer.hasPasswords
+        hasPassword = issuer.application.providers.admitsPasswords
         (offersSignUp, offersReset, offersQRCode) = (step.offersSignUp, hasPassword, step.offersQRCode)
         sendsMail = providers.challengeProvider(for: .email) != nil
         sendsTexts = providers.challengeProvider(for: .phone) != nil

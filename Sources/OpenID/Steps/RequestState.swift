@@ -133,7 +133,7 @@ struct RequestState: Sendable {
         case (.signIn, .signUp) where offersSignUp: .signUp
         case (.signUp, .signIn): .signIn
         case (.signIn, .forgot), (.signUp, .forgot), (.reauthenticate, .forgot), (.secondProof, .forgot):
-            issuer.hasPasswords ? .forgot : step
+            issuer.application.providers.admitsPasswords ? .forgot : step
         default: step
         }
     }
@@ -197,11 +197,6 @@ extension RequestProgress {
 }
 
 extension Issuer {
-    /// Whether people can sign in with a password.
-    package var hasPasswords: Bool {
-        (try? application.providers.passwordProvider()).map { $0.0.mode == .open || $0.0.mode == .existing } ?? false
-    }
-
     /// Whether a code can be sent to somebody who has no account, and opens one.
     package var sendsCodesForSignUp: Bool {
         [Address.Kind.email, .phone].contains { application.providers.challengeProvider(for: $0)?.mode == .open }

@@ -90,9 +90,9 @@ private struct ImmichFeatures: ResponsePayload {
     static let fields = ResponseFields<Self>("ImmichFeatures", furtherMembers: \.settings.features) {
         Field("oauth") { $0.settings.provider != nil }
         member("oauthAutoLaunch")
-        Field("passwordLogin") { $0.settings.offersPasswords && $0.application.takesPasswords }
+        Field("passwordLogin") { $0.settings.offersPasswords && $0.application.providers.admitsPasswords }
         Field("configFile") { _ in true }
-        Field("email", \.application.takesPasswords)
+        Field("email", \.application.providers.admitsPasswords)
         member("trash")
         member("search")
         member("smartSearch")

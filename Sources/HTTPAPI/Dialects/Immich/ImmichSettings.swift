@@ -69,11 +69,3 @@ package struct ImmichSettings: Sendable, Equatable {
     /// The words on the app's button; empty if there is no button.
     var buttonText: String { provider == nil ? "" : "Login with \(providerName)" }
 }
-
-extension Accounts.Application {
-    /// Whether people can sign in with a password.
-    var takesPasswords: Bool {
-        guard let (provider, _) = try? providers.passwordProvider() else { return false }
-        return provider.mode == .open || provider.mode == .existing
-    }
-}
