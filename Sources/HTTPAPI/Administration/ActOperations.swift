@@ -9,7 +9,7 @@ internal import ProviderKit
 struct ActOperations: Sendable {
     typealias OnAccount<Body: RequestPayload, Output: Sendable> = AdminOperation<(uid: UUID, body: Act<Body>), Output>
 
-    var update: OnAccount<ProfileBody, MaskedAccountDetail> {
+    var update: OnAccount<UserChanges, MaskedAccountDetail> {
         AdminOperation("accounts.update", scope: .writeAccounts, errors: [.accountNotFound]) { request, input in
             let (act, body) = (try await request.act(input.body, on: input.uid), input.body.body)
             try await request.acts.updateProfile(

@@ -3,16 +3,6 @@ package import Administration
 internal import Foundation
 internal import ProviderKit
 
-/// Changes of an account's profile by an administrator; absent fields are not changed.
-struct ProfileBody: RequestPayload {
-    let displayName: String?
-    /// Replaces the whole metadata.
-    let metadata: JSONValue?
-
-    static let fields = RequestFields(
-        Self.init, .init("displayName", .displayName), .init("metadata", .metadata, largest: Profile.largestMetadata))
-}
-
 /// Changes of an account's roles and claims; absent fields are not changed.
 struct AccessBody: RequestPayload {
     /// Replaces all roles.

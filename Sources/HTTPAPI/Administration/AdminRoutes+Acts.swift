@@ -10,7 +10,7 @@ extension AdminRoutes {
         return [
             operations.update.at(
                 .patch, "/accounts/{uid}", "Changes the display name or replaces the metadata",
-                takes: .account(Act<ProfileBody>.self), returns: .json),
+                takes: .account(Act<UserChanges>.self), returns: .json),
             operations.setAccess.at(
                 .put, "/accounts/{uid}/access", "Replaces the roles or the claims",
                 takes: .account(Act<AccessBody>.self), returns: .json),

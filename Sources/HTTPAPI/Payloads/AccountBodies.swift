@@ -80,7 +80,7 @@ struct ForwardedParameters: RequestValue {
     init(from decoder: any Decoder) throws { values = try [String: String](from: decoder) }
 }
 
-/// Changes of an account by its owner; absent fields are not changed.
+/// Changes of an account; absent fields are not changed.
 struct UserChanges: RequestPayload {
     let displayName: String?
     /// Replaces the whole metadata.
