@@ -1,4 +1,5 @@
 internal import Mustache
+internal import ProviderKit
 
 /// An HTML page that loads no other files, except the picture that its policy names.
 package struct Page: Sendable {
@@ -20,20 +21,9 @@ package struct Page: Sendable {
 /// Allows one response's script and style in its content security policy; each response has its own.
 package struct PageNonce: Sendable {
     /// 128 bits in hexadecimal.
-    package let text: String
+    package let text = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].withUnsafeBytes(\.hex)
 
-    package init() {
-        var generator = SystemRandomNumberGenerator()
-        self.init(using: &generator)
-    }
-
-    package init(using generator: inout some RandomNumberGenerator) {
-        text = (0..<2).map { _ in
-            let digits = String(generator.next() as UInt64, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }
-        .joined()
-    }
+    package init() {}
 }
 
 // MARK: - Rendering
