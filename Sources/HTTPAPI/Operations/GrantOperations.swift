@@ -8,9 +8,8 @@ struct GrantOperations: Sendable {
 
     var list: Operation<Void, GrantList> {
         Operation("grant.list", access: .bearer, limits: .none, errors: [.notFound]) { context, _ in
-            let issuer = try context.issuer
-            let grants = try await grants.list(of: context.principal.uid, at: issuer)
-            return GrantList(grants: grants.map { GrantList.Entry(grant: $0, issuer: issuer) })
+            let grants = try await grants.list(of: context.principal.uid, at: context.issuer)
+            return GrantList(grants: grants.map { GrantList.Entry(grant: $0) })
         }
     }
 

@@ -7,16 +7,15 @@ internal import ProviderKit
 struct GrantList: ResponsePayload {
     struct Entry: ResponsePayload {
         let grant: ClientGrant
-        let issuer: Issuer
 
         static let fields = ResponseFields<Self>("Grant") {
             Field("clientId", \.grant.clientID)
             Field("kind", as: .enumeration(["static", "registered", "instance"]), \.kind)
             Field("name") { $0.grant.client?.shownName ?? $0.grant.clientID }
-            Field("uri", orNull: \.uri)
-            Field("device", orNull: \.device)
-            Field("scopes", \.scopes)
-            Field("resources", \.resources)
+            Field("uri", orNull: \.grant.client?.uri)
+            Field("device", orNull: { $0.grant.client?.instance?.device(in: .en) })
+            Field("scopes") { $0.grant.scopes ?? [] }
+            Field("resources") { $0.grant.resources ?? [] }
             Field("grantedAt", \.grant.grantedAt)
             Field("lastUsedAt", orNull: \.grant.lastUsedAt)
             Field("lastAddress", orNull: \.grant.lastAddress)
@@ -29,10 +28,6 @@ struct GrantList: ResponsePayload {
             case .configured?, nil: "static"
             }
         }
-        private var uri: String? { grant.client?.uri }
-        private var device: String? { grant.client?.instance?.device(in: .en) }
-        private var scopes: [String] { grant.scopes ?? [] }
-        private var resources: [String] { grant.resources ?? [] }
     }
 
     let grants: [Entry]
