@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ProviderKit
 
 /// A picture that pages show: SVG, PNG or WebP.
 package struct Picture: Sendable, Equatable {
@@ -29,15 +30,10 @@ package struct Colour: Sendable, Equatable {
 
     /// Parses `#` and six hexadecimal digits.
     package init?(_ text: String) {
-        let digits = Array(text.utf8.dropFirst())
-        guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6 else { return nil }
-        let parsed = stride(from: 0, to: 6, by: 2).compactMap { start -> UInt8? in
-            let pair = digits[start...(start + 1)]
-            guard pair.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else { return nil }
-            return UInt8(String(decoding: pair, as: UTF8.self), radix: 16)
-        }
-        guard parsed.count == 3 else { return nil }
-        (self.text, components) = (text, parsed)
+        guard text.utf8.first == UInt8(ascii: "#"),
+            let components = [UInt8](hex: Substring(text.utf8.dropFirst())), components.count == 3
+        else { return nil }
+        (self.text, self.components) = (text, components)
     }
 
     /// The contrast to another colour, from 1 to 21 (WCAG 2.2); `nil` if the text is no colour.
