@@ -36,13 +36,7 @@ package struct OpenedClientSession: Sendable {
     package var scope: ClientScope
     package var nonce: String?
     /// The session of another account that the installation of an app has had, and that must end.
-    package var replaced: Replaced?
-
-    package struct Replaced: Sendable {
-        package let session, account: UUID
-
-        package init(session: UUID, account: UUID) { (self.session, self.account) = (session, account) }
-    }
+    package var replaced: (session: UUID, account: UUID)?
 
     package init(grant: SessionGrant, scope: ClientScope, nonce: String?) {
         (self.grant, self.scope, self.nonce) = (grant, scope, nonce)

@@ -108,19 +108,13 @@ package struct NativeSecretUse: Sendable {
 
 /// What an app's secret was good for.
 package struct UsedNativeSecret: Sendable {
-    package struct Surplus: Sendable {
-        package let session, account: UUID
-
-        package init(session: UUID, account: UUID) { (self.session, self.account) = (session, account) }
-    }
-
     package let session: UUID
     /// Whether the session was opened now; otherwise the account was signed in in the browser already.
     package let isNew: Bool
     /// The sessions that the browser has too many, those that were unused longest.
-    package let surplus: [Surplus]
+    package let surplus: [(session: UUID, account: UUID)]
 
-    package init(session: UUID, isNew: Bool, surplus: [Surplus]) {
+    package init(session: UUID, isNew: Bool, surplus: [(session: UUID, account: UUID)]) {
         (self.session, self.isNew, self.surplus) = (session, isNew, surplus)
     }
 }

@@ -43,7 +43,7 @@ extension SQLStore: CodeStore {
         let (replaced, owner): (UUID?, UUID?) = (try row.next(), try row.next())
         var outcome = try row.nextCodeUse()
         if case .opened(var opened) = outcome, let replaced, let owner {
-            opened.replaced = .init(session: replaced, account: owner)
+            opened.replaced = (replaced, owner)
             outcome = .opened(opened)
         }
         return outcome

@@ -120,8 +120,6 @@ extension SQLStore: NativeSecretStore {
         guard var row = try await run(Self.useNativeSecret, binds).first else { return nil }
         let (session, isNew): (UUID, Bool) = (try row.next(), try row.next())
         let (surplus, owners): ([UUID], [UUID]) = (try row.next(), try row.next())
-        return UsedNativeSecret(
-            session: session, isNew: isNew,
-            surplus: zip(surplus, owners).map { UsedNativeSecret.Surplus(session: $0, account: $1) })
+        return UsedNativeSecret(session: session, isNew: isNew, surplus: zip(surplus, owners).map { ($0, $1) })
     }
 }
