@@ -94,35 +94,33 @@ struct MailedLinkOperations: Sendable {
         _ purpose: MailedLinks.Purpose, _ pageContext: MailedLinks.Context, repeating form: FormFields? = nil,
         problem: APIError? = nil
     ) async throws -> Output {
-        let step: StepPage.Step =
-            switch purpose {
-            case .verifyEmail: .verifyEmail
-            case .resetPassword: .resetPassword
-            case .review:
-                .review(
-                    try await links.identities(pageContext).map { identity in
-                        let id = identity.id.text
-                        return StepPage.ReviewedIdentity(
-                            id: id, name: identity.name(in: pageContext.application), linkedAt: identity.linkedAt,
-                            isQuarantined: identity.isQuarantined, isKept: form?.all("keep").contains(id) == true,
-                            isRemoved: form?.all("remove").contains(id) == true)
-                    })
-            case .invitation: .invitation(name: form?["displayName"])
-            case .recover: .recover
-            }
-        return .page(step, formToken: links.formToken(of: pageContext.token, at: purpose), problem: problem)
+        let identities = purpose == .review ? try await links.identities(pageContext) : []
+        let reviewed = identities.map { identity in
+            let id = identity.id.text
+            return StepPage.ReviewedIdentity(
+                id: id, name: identity.name(in: pageContext.application), linkedAt: identity.linkedAt,
+                isQuarantined: identity.isQuarantined, isKept: form?.all("keep").contains(id) == true,
+                isRemoved: form?.all("remove").contains(id) == true)
+        }
+        return .page(
+            step(purpose, reviewing: reviewed, name: form?["displayName"]),
+            formToken: links.formToken(of: pageContext.token, at: purpose), problem: problem)
     }
 
     private func unusable(_ purpose: MailedLinks.Purpose, _ error: any Error) -> Output {
-        let step: StepPage.Step =
-            switch purpose {
-            case .verifyEmail: .verifyEmail
-            case .resetPassword: .resetPassword
-            case .review: .review([])
-            case .invitation: .invitation(name: nil)
-            case .recover: .recover
-            }
-        return .page(step, formToken: nil, problem: APIError(any: error))
+        .page(step(purpose, reviewing: [], name: nil), formToken: nil, problem: APIError(any: error))
+    }
+
+    private func step(
+        _ purpose: MailedLinks.Purpose, reviewing identities: [StepPage.ReviewedIdentity], name: String?
+    ) -> StepPage.Step {
+        switch purpose {
+        case .verifyEmail: .verifyEmail
+        case .resetPassword: .resetPassword
+        case .review: .review(identities)
+        case .invitation: .invitation(name: name)
+        case .recover: .recover
+        }
     }
 
     /// `nil` if the browser has no token for the page.

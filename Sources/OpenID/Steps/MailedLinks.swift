@@ -150,7 +150,7 @@ package struct MailedLinks: Sendable {
     /// The page keeps no session: somebody may have sent the link to another person, who would then use the account of
     /// the sender's address without noticing.
     package func accept(displayName: String?, password: String?, _ context: Context) async throws -> Outcome {
-        try await end(limitedAs: .forgotPassword, context) {
+        try await end(context) {
             try await invitations.accept(
                 context.token.text, password: password, displayName: displayName, from: context.client,
                 in: context.application)
@@ -160,17 +160,15 @@ package struct MailedLinks: Sendable {
     /// Sets a new password with the link of an administrator; as after a reset, the person signs in with it.
     package func recover(to password: String?, _ context: Context) async throws -> Outcome {
         guard let password else { throw AccountsError.missingParameter("password") }
-        return try await end(limitedAs: .forgotPassword, context) {
+        return try await end(context) {
             try await recovery.recover(
                 context.token.text, to: password, from: context.client, in: context.application)
         }
     }
 
     /// Ends the session that a link opens, and leads on to the request that is open in the browser.
-    private func end(
-        limitedAs limit: RateLimit, _ context: Context, _ signIn: () async throws -> SignedIn
-    ) async throws -> Outcome {
-        try await limits.spend(limit, of: RateSubject(context.client), in: context.application)
+    private func end(_ context: Context, _ signIn: () async throws -> SignedIn) async throws -> Outcome {
+        try await limits.spend(.forgotPassword, of: RateSubject(context.client), in: context.application)
         let session = try await signIn().session.grant
         _ = try await store.endSession(
             session.sessionID, of: session.uid, because: .signedOut, application: context.application.id)
