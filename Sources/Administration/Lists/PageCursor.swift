@@ -65,11 +65,3 @@ package struct PageCursors: Sendable {
         return Digest.base64URL(Array(json.utf8)) + "." + Digest.base64URL(Array(mac))
     }
 }
-
-extension Data {
-    /// Decodes base64url without padding (RFC 4648, 5).
-    fileprivate init?(base64URL text: String) {
-        let padded = text.replacing("-", with: "+").replacing("_", with: "/")
-        self.init(base64Encoded: padded + String(repeating: "=", count: (4 - padded.utf8.count % 4) % 4))
-    }
-}

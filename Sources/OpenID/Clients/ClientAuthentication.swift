@@ -102,9 +102,7 @@ package struct ClientAuthentication: Sendable {
     fileprivate static func subject(of assertion: String) -> String? {
         let parts = assertion.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, assertion.utf8.count <= 8192 else { return nil }
-        var text = String(Substring(parts[1])).replacing("-", with: "+").replacing("_", with: "/")
-        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        return Data(base64Encoded: text).flatMap { JSONValue(json: Array($0)) }?["sub"].string
+        return Data(base64URL: String(Substring(parts[1]))).flatMap { JSONValue(json: Array($0)) }?["sub"].string
     }
 }
 

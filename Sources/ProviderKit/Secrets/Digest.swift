@@ -1,5 +1,5 @@
 internal import Crypto
-internal import Foundation
+package import Foundation
 
 /// Hashes of texts, and base64url.
 package enum Digest {
@@ -20,5 +20,13 @@ package enum Digest {
                 default: byte
                 }
             }, as: UTF8.self)
+    }
+}
+
+extension Data {
+    /// Decodes base64url without padding (RFC 4648, 5).
+    package init?(base64URL text: String) {
+        let padded = text.replacing("-", with: "+").replacing("_", with: "/")
+        self.init(base64Encoded: padded + String(repeating: "=", count: (4 - padded.utf8.count % 4) % 4))
     }
 }
