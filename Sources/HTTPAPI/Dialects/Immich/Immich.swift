@@ -80,12 +80,7 @@ extension IncomingRequest {
 
 extension OperationContext {
     /// - Throws: 404 if the application does not serve apps of Immich.
-    var immich: ImmichSettings {
-        get throws {
-            guard let settings = scope.application.dialects.immich else { throw APIError.nothingHere }
-            return settings
-        }
-    }
+    var immich: ImmichSettings { get throws { try request.immich } }
 
     /// The provider whose id of the person apps show.
     var immichProvider: String? { scope.application.dialects.immich?.provider }
