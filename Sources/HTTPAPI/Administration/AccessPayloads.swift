@@ -93,7 +93,7 @@ extension ServiceKey: NamedList {
 extension AdminGrant: ResponsePayload {
     package static let fields = ResponseFields<Self>("AdminGrant") {
         Field("uid", \.uid)
-        Field("role", as: .enumeration(AdminScope.Role.allCases.map(\.rawValue)), \.role.rawValue)
+        Field("role", as: .choice(of: AdminScope.Role.self), \.role.rawValue)
         // Whether the role is for all applications.
         Field("all") { $0.application == nil }
         Field("createdAt", \.createdAt)

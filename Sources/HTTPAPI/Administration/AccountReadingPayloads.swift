@@ -48,7 +48,7 @@ extension FoundAccount: ResponsePayload, NamedList {
         Field(flattening: \.account)
         Field("masked", \.account.masked)
         // Why a search has found it.
-        Field("matchedBy", as: .enumeration(SearchMatch.allCases.map(\.rawValue)), ifAny: { $0.match?.rawValue })
+        Field("matchedBy", as: .choice(of: SearchMatch.self), ifAny: { $0.match?.rawValue })
     }
 }
 
@@ -56,7 +56,7 @@ extension MaskedAccount: ResponsePayload {
     package static let fields = ResponseFields<Self>("MaskedAccount") {
         // Null for a sign-up that waits for its confirmation.
         Field("uid", orNull: \.uid)
-        Field("status", as: .enumeration(AccountState.allCases.map(\.rawValue)), orNull: { $0.state?.rawValue })
+        Field("status", as: .choice(of: AccountState.self), orNull: { $0.state?.rawValue })
         Field("createdAt", \.createdAt)
         Field("updatedAt", orNull: \.updatedAt)
         Field("displayName", orNull: \.displayName)
@@ -97,7 +97,7 @@ extension MaskedAccountDetail: ResponsePayload {
 
 extension AccountLockout: ResponsePayload {
     package static let fields = ResponseFields<Self>("AdminAccountLock") {
-        Field("kind", as: .enumeration(Kind.allCases.map(\.rawValue)), \.kind.rawValue)
+        Field("kind", as: .choice(of: Kind.self), \.kind.rawValue)
         Field("name", \.name)
         Field("until", \.until)
     }
@@ -131,9 +131,7 @@ extension ShownIdentity: ResponsePayload, NamedList {
         Field("current") { _ in false }
         Field("quarantined", \.isQuarantined)
         Field("usable") { $0.obstacle == nil }
-        Field(
-            "unusableBecause", as: .enumeration(SignInObstacle.allCases.map(\.rawValue)),
-            orNull: { $0.obstacle?.rawValue })
+        Field("unusableBecause", as: .choice(of: SignInObstacle.self), orNull: { $0.obstacle?.rawValue })
     }
 }
 

@@ -35,9 +35,7 @@ extension AdminRoutes {
 extension RequestShape<AdminQuery> {
     fileprivate static var accounts: Self {
         .list(
-            .init(
-                "status", help: "Accounts in this state.",
-                schema: .enumeration(AccountState.allCases.map(\.rawValue))),
+            .init("status", help: "Accounts in this state.", schema: .choice(of: AccountState.self)),
             .init("provider", help: "Accounts with an identity of this provider."),
             .time("createdAfter", "RFC 3339, in UTC."), .time("createdBefore", "RFC 3339, in UTC."))
     }

@@ -81,11 +81,9 @@ extension AdminRoutes {
 
 extension OperationDescription.Parameter {
     fileprivate static let phase = Self(
-        "status", help: "`scheduled`, `restored` or `erased`.",
-        schema: .enumeration(ErasureStatus.Phase.allCases.map(\.rawValue)))
+        "status", help: "`scheduled`, `restored` or `erased`.", schema: .choice(of: ErasureStatus.Phase.self))
     fileprivate static let state = Self(
-        "state", help: "`pending`, `delivered` or `failed`.",
-        schema: .enumeration(QueueState.allCases.map(\.rawValue)))
+        "state", help: "`pending`, `delivered` or `failed`.", schema: .choice(of: QueueState.self))
 }
 
 extension ResponseShape<AuditExport> {

@@ -8,7 +8,7 @@ extension AdminRoutes {
     /// What the server counts.
     var statistics: [Endpoint] {
         let name = OperationDescription.Parameter(
-            "name", required: true, help: "The number.", schema: .enumeration(Statistic.allCases.map(\.rawValue)))
+            "name", required: true, help: "The number.", schema: .choice(of: Statistic.self))
         let label = OperationDescription.Parameter(
             "label", help: "One label, such as a provider; without it all, the highest first.")
         let from = OperationDescription.Parameter.time(
@@ -16,7 +16,7 @@ extension AdminRoutes {
         let to = OperationDescription.Parameter.time("to", "RFC 3339, in UTC; now without it.")
         let step = OperationDescription.Parameter(
             "step", help: "Minutes are kept for 48 hours, hours for 400 days. Default: hour.",
-            schema: .enumeration(StatisticsPeriod.Step.allCases.map(\.rawValue)))
+            schema: .choice(of: StatisticsPeriod.Step.self))
         return [
             StatisticsOperations(useCases: useCases).series.at(
                 .get, "/statistics", "What was counted, by time and label", takes: .query(name, label, from, to, step),

@@ -31,7 +31,7 @@ struct CandidateResponse: ResponsePayload {
 extension CheckResult: ResponsePayload {
     package static let fields = ResponseFields<Self>("ProviderCheck") {
         Field("id", \.id)
-        Field("state", as: .enumeration(CheckOutcome.State.allCases.map(\.rawValue)), \.outcome.state.rawValue)
+        Field("state", as: .choice(of: CheckOutcome.State.self), \.outcome.state.rawValue)
         Field("sentence", \.outcome.sentence)
         Field("remedy", orNull: \.outcome.remedy)
         Field("evidence", orNull: \.outcome.evidence)

@@ -40,13 +40,6 @@ extension RawRepresentable<String> where Self: CaseIterable {
     }
 }
 
-extension JSONSchema {
-    fileprivate static func choice<Choice: RawRepresentable<String> & CaseIterable>(of type: Choice.Type) -> JSONSchema
-    {
-        .enumeration(type.allCases.map(\.rawValue))
-    }
-}
-
 // MARK: - Timeline
 
 extension TimelineEntry: ResponsePayload, NamedList {
@@ -69,8 +62,7 @@ extension TimelineEntry: ResponsePayload, NamedList {
 extension Explanation: ResponsePayload {
     package static let fields = ResponseFields<Self>("LinkingExplanation") {
         Field("verdict", \.verdict.outcome.words)
-        Field(
-            "outcome", as: .enumeration(LinkingOutcome.Name.allCases.map(\.rawValue)), \.verdict.outcome.name.rawValue)
+        Field("outcome", as: .choice(of: LinkingOutcome.Name.self), \.verdict.outcome.name.rawValue)
         Field("rule", \.verdict.rule.rawValue)
         Field("sentence", \.verdict.rule.reason)
         Field("remedies", \.verdict.refusal.remedies)

@@ -71,7 +71,7 @@ struct ReplayPayload: ResponsePayload {
 }
 
 extension JSONSchema {
-    fileprivate static let queueState = JSONSchema.enumeration(QueueState.allCases.map(\.rawValue))
+    fileprivate static let queueState = JSONSchema.choice(of: QueueState.self)
 }
 
 extension ListedDelivery: ResponsePayload, NamedList {
@@ -118,7 +118,7 @@ struct ReplayBody: RequestPayload {
 
     static let fields = RequestFields(
         Self.init, .init("since"), .init("until"),
-        .init("types", .array(of: .enumeration(AccountEvent.Kind.allCases.map(\.rawValue)))))
+        .init("types", .array(of: .choice(of: AccountEvent.Kind.self))))
 }
 
 /// A time of RFC 3339 in a request.

@@ -79,7 +79,7 @@ extension ProviderStatus: ResponsePayload {
         let report: ProviderReport
 
         static let fields = ResponseFields<Self>("ProviderHealth") {
-            Field("state", as: .enumeration(ProviderReport.State.allCases.map(\.rawValue)), \.report.state.rawValue)
+            Field("state", as: .choice(of: ProviderReport.State.self), \.report.state.rawValue)
             Field("lastSuccess", orNull: \.report.lastSuccess)
             Field("findings", \.report.findings)
         }
@@ -98,7 +98,7 @@ extension ProviderStatus: ResponsePayload {
 
 extension ProviderReport.Finding: ResponsePayload {
     package static let fields = ResponseFields<Self>("ProviderFinding") {
-        Field("id", as: .enumeration(ProviderFinding.allCases.map(\.rawValue)), \.finding.rawValue)
+        Field("id", as: .choice(of: ProviderFinding.self), \.finding.rawValue)
         Field("count", \.count)
         Field("lastSeen", \.lastSeen)
         Field("sentence", \.finding.sentence)

@@ -11,7 +11,7 @@ extension ListedSigningKey: ResponsePayload, NamedList {
         Field("purpose", as: .enumeration(["accessTokens", "identityTokens", "erasures"]), \.purpose.rawValue)
         Field("algorithm", \.algorithm)
         Field("bits", orNull: { $0.bits > 0 ? $0.bits : nil })
-        Field("state", as: .enumeration(State.allCases.map(\.rawValue)), \.state.rawValue)
+        Field("state", as: .choice(of: State.self), \.state.rawValue)
         Field("createdAt", \.createdAt)
         // When it stopped signing.
         Field("retiredAt", orNull: \.retiredAt)
@@ -86,7 +86,7 @@ struct SubjectBody: RequestPayload {
 
 extension Lock: ResponsePayload {
     package static let fields = ResponseFields<Self>("AdminLock") {
-        Field("kind", as: .enumeration(Kind.allCases.map(\.rawValue)), \.kind.rawValue)
+        Field("kind", as: .choice(of: Kind.self), \.kind.rawValue)
         Field("name", \.name)
         Field("until", \.until)
     }

@@ -49,7 +49,7 @@ extension Duration {
 
 extension APIError: ResponsePayload {
     package static let fields = ResponseFields<Self>("ErrorContent") {
-        Field("code", as: .enumeration(ErrorCode.allCases.map(\.rawValue)), \.code.rawValue)
+        Field("code", as: .choice(of: ErrorCode.self), \.code.rawValue)
         Field("message", \.message)
         Field("details", as: .dictionary(of: .any), ifAny: { $0.details.map(JSONValue.object) })
     }

@@ -10,7 +10,7 @@ struct OAuthErrorPayload: ResponsePayload {
     let error: OAuthError
 
     static let fields = ResponseFields<Self>("OAuthError") {
-        Field("error", as: .enumeration(OAuthError.Code.allCases.map(\.rawValue)), \.error.code.rawValue)
+        Field("error", as: .choice(of: OAuthError.Code.self), \.error.code.rawValue)
         Field("error_description", \.error.description)
     }
 }

@@ -62,7 +62,7 @@ extension QRDetails: ResponsePayload {
         Field("browser", orNull: \.browser)
         Field("os", orNull: \.os)
         Field("device", orNull: \.device)
-        Field("deviceType", as: .enumeration(UserAgent.DeviceType.allCases.map(\.rawValue)), \.deviceType.rawValue)
+        Field("deviceType", as: .choice(of: UserAgent.DeviceType.self), \.deviceType.rawValue)
         Field("address", \.address)
         Field("place", orNull: \.place)
         Field("sameNetwork", \.isSameNetwork)
@@ -97,7 +97,7 @@ extension GeoPlace: ResponsePayload {
 /// What the script of the page with a code is told.
 extension ShownQRCode: ResponsePayload {
     package static let fields = ResponseFields<Self>("QRCodeState") {
-        Field("state", as: .enumeration(HandoffState.allCases.map(\.rawValue)), \.state.rawValue)
+        Field("state", as: .choice(of: HandoffState.self), \.state.rawValue)
         Field("number", ifAny: { $0.state == .scanned ? $0.number : nil })
     }
 }

@@ -88,7 +88,7 @@ struct SessionList: ResponsePayload {
             Field("lastSeenAt", \.listing.lastSeenAt)
             Field("expiresAt", \.listing.expiresAt)
             Field("current", \.isCurrent)
-            Field("kind", as: .enumeration(SessionKind.allCases.map(\.rawValue)), \.listing.kind.rawValue)
+            Field("kind", as: .choice(of: SessionKind.self), \.listing.kind.rawValue)
             Field("client", orNull: \.client)
             Field("browser", orNull: \.listing.browser)
         }

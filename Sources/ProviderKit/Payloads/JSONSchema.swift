@@ -43,6 +43,11 @@ public struct JSONSchema: Sendable, Equatable {
         JSONSchema.string.with { $0.values = values.map { .string($0) } }
     }
 
+    /// The text of one of the cases.
+    package static func choice<Choice: RawRepresentable<String> & CaseIterable>(of type: Choice.Type) -> JSONSchema {
+        .enumeration(type.allCases.map(\.rawValue))
+    }
+
     package static func array(of items: JSONSchema) -> JSONSchema { JSONSchema(.array).with { $0.items = items } }
 
     /// An object whose member names depend on the data.

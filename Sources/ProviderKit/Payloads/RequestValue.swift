@@ -77,7 +77,7 @@ extension JSONValue: RequestValue {
 package protocol SentChoice: RequestValue, RawRepresentable, CaseIterable where RawValue == String {}
 
 extension SentChoice {
-    package static var schema: JSONSchema { .enumeration(allCases.map(\.rawValue)) }
+    package static var schema: JSONSchema { .choice(of: Self.self) }
 
     package init(from decoder: any Decoder) throws {
         guard let choice = try Self(bytesOf: decoder.singleValueContainer().decode(String.self)) else {

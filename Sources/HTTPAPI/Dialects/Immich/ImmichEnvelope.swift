@@ -14,7 +14,7 @@ struct ImmichEnvelope: ResponsePayload {
         Field("error", \.reason)
         Field("statusCode", \.status)
         Field("correlationId", \.requestID)
-        Field("code", as: .enumeration(ErrorCode.allCases.map(\.rawValue)), \.code.rawValue)
+        Field("code", as: .choice(of: ErrorCode.self), \.code.rawValue)
     }
 
     /// The words of the status (RFC 9110, 15), which a status made of a number does not have.
