@@ -4,20 +4,14 @@ import ProviderKit
 
 /// Signs access tokens, and verifies those that this installation signed for the same application.
 package struct AccessTokenCodec: AccessTokens {
-    /// Far above the length of any real token; longer tokens are neither signed nor parsed.
-    private static let lengthLimit = 16_384
     /// The tolerance, in seconds, for the clock of another replica being ahead of this one's.
     private static let leeway = 60
 
     private let keys: KeyRing
     private let time: any TimeSource
-    private let cache: VerifiedTokenCache<AccessTokenClaims>
+    private let cache = VerifiedTokenCache<AccessTokenClaims>()
 
-    /// Caches at least the last `cacheCapacity` verified tokens, and at most twice as many.
-    package init(keys: KeyRing, time: any TimeSource, cacheCapacity: Int = 10_000) {
-        (self.keys, self.time) = (keys, time)
-        cache = VerifiedTokenCache(capacity: cacheCapacity)
-    }
+    package init(keys: KeyRing, time: any TimeSource) { (self.keys, self.time) = (keys, time) }
 
     /// - Throws: `TokensError.noSigningKey`, `TokensError.oversizedToken`.
     package func sign(_ claims: AccessTokenClaims, for application: Application) async throws -> String {
@@ -26,12 +20,12 @@ package struct AccessTokenCodec: AccessTokens {
         let input = key.header + [UInt8(ascii: ".")] + payload.utf8
         let signature = Base64URL.encode(try key.sign(input))
         let token = "\(String(decoding: input, as: UTF8.self)).\(signature)"
-        guard token.utf8.count <= Self.lengthLimit else { throw TokensError.oversizedToken }
+        guard token.utf8.count <= CompactJWS.longestOwn else { throw TokensError.oversizedToken }
         return token
     }
 
     package func verify(_ token: String, for application: Application) async throws -> AccessTokenClaims {
-        guard token.utf8.count <= Self.lengthLimit else { throw AccountsError.invalidToken }
+        guard token.utf8.count <= CompactJWS.longestOwn else { throw AccountsError.invalidToken }
         let cacheKey = VerifiedTokenCache<AccessTokenClaims>.Key(application: application.id, token: token)
         if let entry = cache[cacheKey], try await keys.keys(of: application.id).publishes(entry.kid) {
             try check(entry.claims, for: application)
@@ -44,7 +38,7 @@ package struct AccessTokenCodec: AccessTokens {
     }
 
     package func unverifiedAccount(of token: String) -> UUID? {
-        guard token.utf8.count <= Self.lengthLimit, let jws = CompactJWS(token),
+        guard token.utf8.count <= CompactJWS.longestOwn, let jws = CompactJWS(token),
             let payload = try? JSONDecoder().decode(AccessTokenPayload.self, from: Data(jws.payload))
         else { return nil }
         return payload.uid.flatMap(UUID.init)

@@ -6,18 +6,11 @@ internal import Foundation
 /// Each kind has its own `typ`, and ID tokens and access tokens have different keys, so that a token of one kind is
 /// refused as another before its claims are read.
 package struct ApplicationJWTCodec: ApplicationJWTs {
-    /// Far above the length of any real token; longer tokens are neither signed nor parsed.
-    private static let lengthLimit = 16_384
-
     private let keys: KeyRing
     /// Access tokens only: a resource presents the same one again and again.
-    private let cache: VerifiedTokenCache<any Sendable>
+    private let cache = VerifiedTokenCache<any Sendable>()
 
-    /// Caches at least the last `cacheCapacity` verified access tokens, and at most twice as many.
-    package init(keys: KeyRing, cacheCapacity: Int = 10_000) {
-        self.keys = keys
-        cache = VerifiedTokenCache(capacity: cacheCapacity)
-    }
+    package init(keys: KeyRing) { self.keys = keys }
 
     package func sign(
         as kind: JWTKind, for application: Application, _ payload: @Sendable (SigningAlgorithm) -> [UInt8]
@@ -26,14 +19,14 @@ package struct ApplicationJWTCodec: ApplicationJWTs {
         let header = JWTHeader.encode(key.algorithm, kid: key.kid, type: kind.rawValue)
         let input = "\(header).\(Base64URL.encode(payload(key.algorithm)))"
         let token = "\(input).\(Base64URL.encode(try key.sign(Array(input.utf8))))"
-        guard token.utf8.count <= Self.lengthLimit else { throw TokensError.oversizedToken }
+        guard token.utf8.count <= CompactJWS.longestOwn else { throw TokensError.oversizedToken }
         return token
     }
 
     package func claims<Claims: Decodable & Sendable>(
         of token: String, as kind: JWTKind, for application: Application
     ) async throws -> Claims? {
-        guard token.utf8.count <= Self.lengthLimit else { throw AccountsError.invalidToken }
+        guard token.utf8.count <= CompactJWS.longestOwn else { throw AccountsError.invalidToken }
         let cacheKey = VerifiedTokenCache<any Sendable>.Key(application: application.id, token: token)
         if kind == .accessToken, let entry = cache[cacheKey], let claims = entry.claims as? Claims,
             try await keys.keys(of: application.id).publishes(entry.kid)

@@ -1,5 +1,8 @@
 /// A JWS in compact serialisation (RFC 7515 section 7.1), split into its parts but not verified.
 struct CompactJWS {
+    /// Far above the length of any real token of this server; longer ones are neither signed nor parsed.
+    static let longestOwn = 16_384
+
     /// The header in base64url.
     let header: ArraySlice<UInt8>
     /// The encoded header and payload with the dot between them (RFC 7515 section 5.2).

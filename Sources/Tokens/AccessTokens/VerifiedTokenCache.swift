@@ -33,7 +33,7 @@ final class VerifiedTokenCache<Claims: Sendable>: Sendable {
     private let capacity: Int
 
     /// - Parameter capacity: the number of entries in one generation; 0 disables the cache.
-    init(capacity: Int) { self.capacity = capacity }
+    init(capacity: Int = 10_000) { self.capacity = capacity }
     var count: Int { generations.withLock { $0.young.count + $0.old.count } }
 
     subscript(key: Key) -> Entry? {
