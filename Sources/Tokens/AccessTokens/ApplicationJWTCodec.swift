@@ -16,9 +16,7 @@ package struct ApplicationJWTCodec: ApplicationJWTs {
         as kind: JWTKind, for application: Application, _ payload: @Sendable (SigningAlgorithm) -> [UInt8]
     ) async throws -> String {
         let key = try await keys.signingKey(of: application.id, for: kind.purpose)
-        let header = JWTHeader.encode(key.algorithm, kid: key.kid, type: kind.rawValue)
-        let input = "\(header).\(Base64URL.encode(payload(key.algorithm)))"
-        let token = "\(input).\(Base64URL.encode(try key.sign(Array(input.utf8))))"
+        let token = try key.token(payload(key.algorithm), type: kind.rawValue)
         guard token.utf8.count <= CompactJWS.longestOwn else { throw TokensError.oversizedToken }
         return token
     }

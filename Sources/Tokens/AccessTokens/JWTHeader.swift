@@ -21,3 +21,11 @@ enum JWTHeader {
         return encode(algorithm, kid: kid, type: type).utf8.elementsEqual(header) ? kid : nil
     }
 }
+
+extension SigningKey {
+    /// Signs a payload as a JWS in compact serialisation, whose header has this `typ`.
+    func token(_ payload: some Collection<UInt8>, type: String) throws -> String {
+        let input = "\(JWTHeader.encode(algorithm, kid: kid, type: type)).\(Base64URL.encode(payload))"
+        return "\(input).\(Base64URL.encode(try sign(Array(input.utf8))))"
+    }
+}

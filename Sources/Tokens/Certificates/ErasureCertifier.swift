@@ -12,11 +12,7 @@ package struct ErasureCertifier: ErasureCertification {
         let key = try await keys.certifyingKey(of: application.id)
         let issuer = application.issuer
         return { certificate in
-            let encoder = JSONEncoder.stable
-            let header = #"{"alg":"\#(key.algorithm.rawValue)","kid":"\#(key.kid)","typ":"erasure+jwt"}"#
-            let payload = try encoder.encode(certificate.payload(issuer: issuer))
-            let input = "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(payload))"
-            return "\(input).\(Base64URL.encode(try key.sign(Array(input.utf8))))"
+            try key.token(JSONEncoder.stable.encode(certificate.payload(issuer: issuer)), type: "erasure+jwt")
         }
     }
 }
