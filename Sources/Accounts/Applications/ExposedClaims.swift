@@ -20,7 +20,7 @@ package enum ExposedClaims {
             guard let value = profile[name] else { continue }
             var longer = written
             longer.add(name, value)
-            guard longer.object.count <= largestSize else { continue }
+            guard longer.finished().count <= largestSize else { continue }
             written = longer
             chosen[name] = value
         }

@@ -7,10 +7,7 @@ package struct JSONObjectWriter {
         bytes.append(UInt8(ascii: "{"))
     }
 
-    /// The object with the members added so far.
-    package var object: [UInt8] { bytes + [UInt8(ascii: "}")] }
-
-    /// The finished object, without the copy that `object` makes.
+    /// The finished object.
     package consuming func finished() -> [UInt8] {
         bytes.append(UInt8(ascii: "}"))
         return bytes

@@ -99,6 +99,6 @@ extension AccessTokenClaims {
         for (name, value) in exposed where Name(stringValue: name) == nil && !Self.reserved.contains(name) {
             writer.add(name, value)
         }
-        return writer.object
+        return writer.finished()
     }
 }
