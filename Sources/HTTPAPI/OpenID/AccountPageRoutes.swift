@@ -102,12 +102,9 @@ extension Response {
         let query = try? context.request.query
         section.isDone = request.method == .get && query?["done"] != nil
         section.number = query?["page"].flatMap { Int($0) } ?? 1
-        let problem = shown.problem.flatMap { APIError(any: $0) }
         var page = StepPage(.account(section), in: language, of: application)
         page.formToken = shown.formToken
-        page.problem = problem.map(StepPage.Problem.init)
-        var response = Response.page(page.page, status: problem?.pageStatus ?? .ok)
-        response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
+        var response = Response.step(page, problem: shown.problem.flatMap { APIError(any: $0) })
         response.headers[.setCookie] = issuer.setCookie("browser", to: shown.flow)
         return response
     }
