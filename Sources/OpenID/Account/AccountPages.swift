@@ -115,10 +115,8 @@ package struct AccountPages: Sendable {
     private func begin(
         _ prompts: Set<ClientRequest.Prompt>, for account: BrowserAccount? = nil, _ context: Context
     ) async throws -> AccountResponse {
-        var request = ClientRequest(
-            clientID: OwnClient.accountPages.rawValue,
-            returnAddress: ReturnAddress(redirectURI: context.issuer.application.issuer + context.section.path),
-            scopes: ["openid"])
+        let url = context.issuer.application.issuer + context.section.path
+        var request = ClientRequest(.accountPages, endingAt: url)
         (request.prompts, request.subject) = (prompts, account?.session.uid.text)
         return try await begin(request, for: account, context)
     }
