@@ -34,9 +34,7 @@ enum RequestBody {
     }
 
     private static func checkType(_ type: String?, isEmpty: Bool, expected: Form) throws {
-        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        var essence = type?.utf8.prefix { $0 != UInt8(ascii: ";") }.drop(while: isBlank)
-        while let last = essence?.last, isBlank(last) { essence?.removeLast() }
+        let essence = type?.utf8.prefix { $0 != UInt8(ascii: ";") }.trimmingBlanks
         guard essence.map(Substring.init)?.hasSameBytes(ignoringCaseAs: expected.rawValue) ?? isEmpty else {
             throw APIError(.unsupportedMediaType, "Content-Type must be \(expected.rawValue)")
         }

@@ -76,7 +76,7 @@ extension Substring {
 
 extension Substring.UTF8View {
     /// The text without surrounding spaces and tabs.
-    fileprivate var trimmingBlanks: Substring.UTF8View {
+    var trimmingBlanks: Substring.UTF8View {
         func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         var text = drop(while: isBlank)
         while let last = text.last, isBlank(last) { text.removeLast() }
