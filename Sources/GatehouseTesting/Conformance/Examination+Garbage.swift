@@ -139,13 +139,10 @@ enum Garbage {
 
     /// Pseudo-random bytes decoded as UTF-8, in which invalid sequences become U+FFFD.
     private static func noise(seed: Int) -> String {
-        var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15
-        let bytes = (0..<(seed * 37)).map { _ in
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return UInt8(truncatingIfNeeded: state >> 33)
-        }
+        var generator = SeededGenerator(seed: UInt64(seed))
         // U+0000 is left out, because the server itself refuses it.
-        return String(decoding: bytes.filter { $0 != 0 }, as: UTF8.self)
+        let bytes = (0..<(seed * 37)).map { _ in UInt8.random(in: 1 ... .max, using: &generator) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
