@@ -72,7 +72,7 @@ package struct DeviceGrants: Sendable {
         case .refused: throw OAuthError.invalidGrant
         case .tooEarly: throw OAuthError(.slowDown, "The device polls too often; wait 5 seconds longer between polls")
         case .pending: throw OAuthError(.authorizationPending, "The person has not answered yet")
-        case .denied: throw OAuthError(.accessDenied, "The person has not allowed it")
+        case .denied: throw OAuthError.denied
         case .expired: throw OAuthError(.expiredToken, "The code has expired; ask for a new one")
         case .unsuitable(let scope, let isBorrowed):
             _ = try target.chosen(from: scope, isBorrowed: isBorrowed)

@@ -18,9 +18,7 @@ package struct UserCode: Sendable, Codable, Equatable {
 
     /// Creates a random code.
     init() {
-        var generator = SystemRandomNumberGenerator()
-        self.init(
-            (0..<Self.length).map { _ in Self.letters[Int.random(in: Self.letters.indices, using: &generator)] })
+        self.init((0..<Self.length).map { _ in Self.letters[Int.random(in: Self.letters.indices)] })
     }
 
     /// Reads a code as a person types it, with letters of any case, and with hyphens and spaces anywhere.

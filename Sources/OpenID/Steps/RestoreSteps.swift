@@ -5,14 +5,13 @@ internal import ProviderKit
 struct RestoreSteps: StepActions {
     let deletion: AccountDeletion
     let proofs: StepProofs
-    let limits: any RateLimiting
 
     func perform(_ form: StepForm, on state: RequestState, _ context: RequestSteps.Context) async throws -> StepOutcome?
     {
         guard case .restore(let token, _, let remember)? = state.progress.pending else { return nil }
         switch form.action {
         case .restore:
-            try await limits.spend(asCallOf: "POST /api/v1/auth/account/restore", context)
+            try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/account/restore", context)
             let cookie = proofs.cookie(after: form.action, formToken: form.token, context)
             let signedIn = try await deletion.restore(
                 with: token, from: proofs.client(under: cookie, remember: remember, context),
