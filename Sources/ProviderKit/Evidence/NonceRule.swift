@@ -1,6 +1,3 @@
-internal import Crypto
-internal import Foundation
-
 /// How a provider checks the nonce of ID tokens that an app presents (OpenID Connect Core, 3.1.2.1).
 public enum NonceRule: String, Sendable, Decodable, CaseIterable {
     /// A token must have a nonce.
@@ -24,8 +21,7 @@ public enum NonceRule: String, Sendable, Decodable, CaseIterable {
             return
         }
         guard let claim = claim.string, let presented, !presented.isEmpty,
-            claim.hasSameBytes(as: presented)
-                || claim.hasSameBytes(as: Array(SHA256.hash(data: Data(presented.utf8))).hex)
+            claim.hasSameBytes(as: presented) || claim.hasSameBytes(as: Digest.sha256(of: presented).hex)
         else { throw ProviderError.refused }
     }
 }
