@@ -9,9 +9,6 @@ public struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
     /// `local@domain`, at most 254 bytes (RFC 5321, 4.5.3.1).
     public let value: String
 
-    /// The part before the `@`.
-    public var localPart: Substring { value[..<(value.lastIndex(of: "@") ?? value.endIndex)] }
-
     /// The domain as A-labels.
     public var domain: Substring { value[(value.lastIndex(of: "@") ?? value.startIndex)...].dropFirst() }
 
