@@ -16,8 +16,7 @@ actor Discovery {
 
     /// Creates a cache; the document's issuer must be in `accepted`, so that no issuer can impersonate another.
     init(issuer: String, accepted: [String], ports: ProviderPorts) {
-        let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
-        url = base + "/.well-known/openid-configuration"
+        url = issuer.withoutTrailingSlash + "/.well-known/openid-configuration"
         (self.accepted, self.ports) = (accepted, ports)
     }
 
