@@ -146,9 +146,7 @@ package struct APIResponder: HTTPResponder {
             throw APIError(.invalidParameter, "The URL is longer than \(longestURL) bytes", status: 414)
         }
         let path = (request.head.path ?? "/").utf8.prefix { $0 != UInt8(ascii: "?") }
-        guard path.count <= 1024, path.allSatisfy(\.isVisibleASCII) else {
-            throw APIError(.notFound, "There is nothing at this path")
-        }
+        guard path.count <= 1024, path.allSatisfy(\.isVisibleASCII) else { throw APIError.nothingHere }
     }
 
     /// Health checks and metrics are allowed over plain HTTP: they are read next to the server and carry no secret.

@@ -151,14 +151,14 @@ struct OAuthRoutes {
         return [
             operations.list.at(
                 .get, "/auth/grants", "What the account has given OpenID clients",
-                takes: RequestShape(taken: TakenRequest(isOfOpenID: true)) { _ in () }, returns: .json),
+                takes: .nothing.at(.plain), returns: .json),
             operations.revoke.at(
                 .delete, "/auth/grants/{clientId}", "Takes back what the account has given a client",
-                takes: RequestShape(taken: TakenRequest(isOfOpenID: true)) { $0["clientId"] }, returns: .empty()),
+                takes: RequestShape { $0["clientId"] }.at(.plain), returns: .empty()),
             NativeOperations(native: self.operations.useCases.native).issue.at(
                 .post, "/auth/native",
                 "A one-time secret, with which the app signs its account in at a browser that it shows",
-                takes: RequestShape(taken: TakenRequest(isOfOpenID: true)) { _ in () }, returns: .json),
+                takes: .nothing.at(.plain), returns: .json),
         ]
     }
 

@@ -15,8 +15,7 @@ struct QRRoutes {
         [
             operations.look.at(
                 .get, Self.path, "Who asks to be signed in by a QR code, and from where",
-                takes: RequestShape(taken: TakenRequest(isOfOpenID: true)) { $0["code"] }, returns: .json,
-                answersHEAD: false),
+                takes: RequestShape { $0["code"] }.at(.plain), returns: .json, answersHEAD: false),
             operations.confirm.at(
                 .post, Self.path + "/confirm", "Signs the browser in that shows the code",
                 takes: .answer(QRConfirmation.self), returns: .empty()),
@@ -35,9 +34,7 @@ extension RequestShape {
     /// Reads a code from the path, and the answer to it from a JSON body.
     fileprivate static func answer<Body: RequestPayload>(_ type: Body.Type) -> Self
     where Input == (code: String, body: Body) {
-        var shape = Self.json(type) { ($1["code"], $0) }
-        shape.taken.isOfOpenID = true
-        return shape
+        .json(type) { ($1["code"], $0) }.at(.plain)
     }
 }
 
