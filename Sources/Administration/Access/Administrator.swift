@@ -47,7 +47,7 @@ package struct Administrator: Sendable {
 
     /// Requires the right to grant wherever an account has a role, because who takes over the account has its roles.
     ///
-    /// - Parameter home: the application that has the administrators' accounts.
+    /// `home` is the application of the administrators' accounts; those of other applications have no role.
     /// - Throws: `AdministrationError.forbidden`.
     func requireRight(toActOn uid: UUID, home: Application.ID, in store: any AdminGrantStore) async throws {
         guard application.id == home else { return }
