@@ -36,7 +36,7 @@ extension Duration {
 ///
 /// This type is a class, because the session of each caller refers to all of them.
 package final class AdministrationUseCases: Sendable {
-    package let capacity = AdminCapacity()
+    package let capacity: AdminCapacity
     package let limits: any RateLimiting
     package let trail: any AuditTrail
     package let keys: ServiceKeys
@@ -67,12 +67,14 @@ package final class AdministrationUseCases: Sendable {
     private let store: any AdministrationStore
     private let opaque: any OpaqueTokens
 
-    /// `switches` lets this server follow a switch, `ports` are the other parts of the server that administrators look at
+    /// `capacity` bounds the calls at once, `switches` lets this server follow a switch, `ports` are the other parts of the server that administrators look at
     /// or change, and `services` asks the services behind providers.
     package init(
-        store: any AdministrationStore, accounts: UseCases, sealing: any Sealing, opaque: any OpaqueTokens,
-        switches: ProviderSwitches, ports: ServerPorts, providers services: any ProviderServices
+        store: any AdministrationStore, capacity: AdminCapacity, accounts: UseCases, sealing: any Sealing,
+        opaque: any OpaqueTokens, switches: ProviderSwitches, ports: ServerPorts,
+        providers services: any ProviderServices
     ) {
+        self.capacity = capacity
         limits = accounts.limits
         trail = store
         keys = ServiceKeys(store: store, limits: accounts.limits)

@@ -3,16 +3,20 @@ internal import Synchronization
 
 /// Bounds how many calls of administrators a replica runs at once, so that sign-ins never wait for them.
 package final class AdminCapacity: Sendable {
-    package static let calls = 4
     private static let pause: Duration = .milliseconds(20)
     private let places: Int
     private let patience: Duration
     private let running = Mutex(0)
 
     /// A further call waits for `patience`, and is then refused.
-    package init(places: Int = AdminCapacity.calls, patience: Duration = .seconds(5)) {
+    package init(places: Int, patience: Duration = .seconds(5)) {
         (self.places, self.patience) = (places, patience)
     }
+
+    /// Four calls at once, or fewer if the replica has less than six connections for transactions.
+    ///
+    /// Of these, one stays free for a plan or switch, which has a place of its own, and one for people.
+    package convenience init(transactions: Int) { self.init(places: min(4, max(1, transactions - 2))) }
 
     /// - Throws: `AccountsError.overloaded` if `calls` are running already.
     package func run<Result>(

@@ -7,6 +7,7 @@ internal import Hummingbird
 internal import Logging
 internal import OpenID
 internal import Passwords
+internal import Postgres
 internal import ProviderKit
 internal import ServiceLifecycle
 internal import Storage
@@ -108,8 +109,9 @@ struct RunningServer {
         api = HTTPAPI(
             useCases: useCases, openID: openID,
             administration: AdministrationUseCases(
-                store: backend.store, accounts: useCases, sealing: backend.sealer, opaque: backend.opaque,
-                switches: switches.useCase,
+                store: backend.store,
+                capacity: AdminCapacity(transactions: backend.configuration.database.postgres.transactions),
+                accounts: useCases, sealing: backend.sealer, opaque: backend.opaque, switches: switches.useCase,
                 ports: ofAdministrators,
                 providers: ServerProviders(
                     installed: installed, delivery: delivery,

@@ -74,7 +74,7 @@ struct TestServer: Sendable {
         tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
         email: String = "enabled: true", rateLimits: String = "off",
         webhooks: String = "[]", network: String = "allowPrivateHosts: true", admin: String? = nil,
-        bodyDeadline: Duration = .seconds(30),
+        connections: Int = 8, bodyDeadline: Duration = .seconds(30),
         patience: Patience = .unlimited, logger: Logger = silence,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
@@ -82,7 +82,7 @@ struct TestServer: Sendable {
             port: port, server: serverKeys, application: application, providers: providers, others: others,
             passwords: passwords,
             tokens: tokens, origin: origin, email: email, rateLimits: rateLimits, webhooks: webhooks,
-            network: network, admin: admin)
+            network: network, admin: admin, connections: connections)
         // A replica uses the place that the first server of its test already holds.
         if let database {
             return try await run(yaml, database, bodyDeadline: bodyDeadline, patience, logger: logger, body)
@@ -105,11 +105,11 @@ struct TestServer: Sendable {
         others: String = "",
         passwords: String = quickArgon2, tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
         email: String = "enabled: true", rateLimits: String = "off", webhooks: String = "[]",
-        network: String = "allowPrivateHosts: true", admin: String? = nil
+        network: String = "allowPrivateHosts: true", admin: String? = nil, connections: Int = 8
     ) -> String {
         """
         server: { host: 127.0.0.1, port: \(port ?? 0), publicURL: "http://127.0.0.1:\(port ?? 1)", \(server) }
-        database: { url: "${DATABASE_URL}", connections: 8 }
+        database: { url: "${DATABASE_URL}", connections: \(connections) }
         secrets: { masterKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=" }
         network: { \(network) }
         passwords: { \(passwords) }

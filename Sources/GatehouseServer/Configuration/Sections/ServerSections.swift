@@ -80,7 +80,7 @@ extension Configuration {
                 }, required: true, help: "The database as a libpq URL: several hosts and TLS options are allowed."),
             Setting(
                 "connections", .integer(1...1000), default: "8",
-                help: "How many connections to open for statements and transactions, at least two; one more listens."),
+                help: "How many connections to open for statements and transactions, at least four; one more listens."),
         ]
     }
 

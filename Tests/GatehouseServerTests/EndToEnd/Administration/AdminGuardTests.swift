@@ -183,10 +183,10 @@ struct AdminGuardTests {
     }
 
     @Test func `beyond four calls at once, a call waits for its turn and is then refused with 503`() async throws {
-        let capacity = AdminCapacity(patience: .milliseconds(100))
+        let capacity = AdminCapacity(places: 4, patience: .milliseconds(100))
         try await withThrowingTaskGroup(of: Void.self) { group in
             let (started, start) = AsyncStream.makeStream(of: Void.self)
-            for _ in 0..<AdminCapacity.calls {
+            for _ in 0..<4 {
                 group.addTask {
                     try await capacity.run {
                         start.yield()
@@ -198,12 +198,36 @@ struct AdminGuardTests {
             var count = 0
             for await _ in started {
                 count += 1
-                if count == AdminCapacity.calls { break }
+                if count == 4 { break }
             }
             await #expect(throws: AccountsError.self) { try await capacity.run {} }
             group.cancelAll()
             try await group.waitForAll()
         }
         try await capacity.run {}
+    }
+
+    @Test func `with the fewest connections, a plan and other calls leave one to people`() async throws {
+        try await TestServer.with(providers: "scripted: {}", admin: Self.admin, connections: 1) { server in
+            let client = APIClient(server)
+            let person = try await client.newcomer("ada")
+            let key = try await server.serviceKey([.readServer, .writeAccounts, .writeProviders])
+            let other = Database(Database.Configuration(url: server.databaseURL), logger: TestServer.silence)
+            other.start()
+            let (plan, lists) = try await other.transaction { transaction in
+                try await transaction.script("LOCK TABLE redirect_flows, admin_notes IN ACCESS EXCLUSIVE MODE")
+                let plan = Task { try await client.plan("email", "off", key) }
+                let lists = (0..<4).map { _ in
+                    Task { try await client.get("/admin/accounts/\(person.uid)/notes", bearer: key) }
+                }
+                try await server.awaitBlocked(2)
+                #expect(try await client.link(.somebody("bob"), bearer: person.accessToken).status == 200)
+                #expect(try await server.count("SELECT count(*) FROM provider_plans") == 0)
+                return (plan, lists)
+            }
+            #expect(try await plan.value["stranded"] != .null)
+            for list in lists { #expect(try await list.value.status == 200) }
+            await other.stop()
+        }
     }
 }
