@@ -28,23 +28,19 @@ extension ExpiredRows {
     // Redeemed codes are kept for a day, to detect their replay.
     static let ofOpenID = [
         Statement(
-            .write,
+            .write, "DELETE FROM authorization_codes", chosen,
             """
-            DELETE FROM authorization_codes WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM authorization_codes
-                 WHERE application_id = $1 AND expires_at < now()
-                   AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            FROM authorization_codes
+             WHERE application_id = $1 AND expires_at < now()
+               AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
+            """, batch),
         Statement(
-            .write,
+            .write, "DELETE FROM authorization_requests", chosen,
             """
-            DELETE FROM authorization_requests WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM authorization_requests
-                 WHERE application_id = $1 AND expires_at < now()
-                   AND (browser_hash IS NULL OR expires_at < now() - interval '1 hour')
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            FROM authorization_requests
+             WHERE application_id = $1 AND expires_at < now()
+               AND (browser_hash IS NULL OR expires_at < now() - interval '1 hour')
+            """, batch),
         SQLStore.endSessionsOfDeletedClients,
         Statement(
             .write,
@@ -99,18 +95,10 @@ extension ExpiredRows {
              LIMIT $2
             """, withConsents),
         Statement(
-            .write,
-            """
-            DELETE FROM handoffs WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM handoffs WHERE application_id = $1 AND expires_at < now() - interval '1 hour'
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM handoffs", chosen,
+            "FROM handoffs WHERE application_id = $1 AND expires_at < now() - interval '1 hour'", batch),
         Statement(
-            .write,
-            """
-            DELETE FROM console_sessions WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM console_sessions WHERE application_id = $1 AND expires_at < now()
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM console_sessions", chosen,
+            "FROM console_sessions WHERE application_id = $1 AND expires_at < now()", batch),
     ]
 }

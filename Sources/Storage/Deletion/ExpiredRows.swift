@@ -11,7 +11,17 @@ package struct ExpiredRows: Sendable {
         self.database = database
     }
 
-    private static let batch = 1000
+    private static let batchSize = 1000
+
+    /// Restricts a statement to the rows that the next part selects, of which `batch` takes `$2` that are not locked.
+    static let chosen: StaticString = """
+        WHERE application_id = $1 AND ctid = ANY (ARRAY(
+            SELECT ctid
+        """
+
+    static let batch: StaticString = """
+        LIMIT $2 FOR UPDATE SKIP LOCKED))
+        """
 
     // A session is kept for a month after its end, for investigations; the API does not distinguish it from an unknown
     // one. A refresh token is kept while an older one of its session could still be presented, because reuse of the
@@ -23,64 +33,33 @@ package struct ExpiredRows: Sendable {
     // month. The data to undo a merge is removed when the merge can no longer be undone.
     private static let statements = [
         Statement(
-            .write,
+            .write, "DELETE FROM redirect_flows", chosen,
             """
-            DELETE FROM redirect_flows WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM redirect_flows
-                 WHERE application_id = $1 AND expires_at < now()
-                   AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            FROM redirect_flows
+             WHERE application_id = $1 AND expires_at < now()
+               AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
+            """, batch),
         Statement(
-            .write,
-            """
-            DELETE FROM used_proofs WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM used_proofs WHERE application_id = $1 AND expires_at < now()
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM used_proofs", chosen,
+            "FROM used_proofs WHERE application_id = $1 AND expires_at < now()", batch),
         Statement(
-            .write,
-            """
-            DELETE FROM proofs WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM proofs WHERE application_id = $1 AND expires_at < now()
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM proofs", chosen,
+            "FROM proofs WHERE application_id = $1 AND expires_at < now()", batch),
         Statement(
-            .write,
-            """
-            DELETE FROM provider_plans WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM provider_plans
-                 WHERE application_id = $1 AND created_at < now() - interval '1 hour'
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM provider_plans", chosen,
+            "FROM provider_plans WHERE application_id = $1 AND created_at < now() - interval '1 hour'", batch),
         Statement(
-            .write,
-            """
-            DELETE FROM code_aliases WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM code_aliases WHERE application_id = $1 AND expires_at < now()
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM code_aliases", chosen,
+            "FROM code_aliases WHERE application_id = $1 AND expires_at < now()", batch),
         Statement(
-            .write,
-            """
-            DELETE FROM registrations WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM registrations WHERE application_id = $1 AND expires_at < now()
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM registrations", chosen,
+            "FROM registrations WHERE application_id = $1 AND expires_at < now()", batch),
         Statement(
-            .write,
-            """
-            DELETE FROM outbox WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM outbox WHERE application_id = $1 AND sent_at < now() - interval '7 days'
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM outbox", chosen,
+            "FROM outbox WHERE application_id = $1 AND sent_at < now() - interval '7 days'", batch),
         Statement(
-            .write,
-            """
-            DELETE FROM outbox WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM outbox WHERE application_id = $1 AND failed_at < now() - interval '30 days'
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM outbox", chosen,
+            "FROM outbox WHERE application_id = $1 AND failed_at < now() - interval '30 days'", batch),
         Statement(
             .write,
             """
@@ -105,46 +84,32 @@ package struct ExpiredRows: Sendable {
                  LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
         Statement(
-            .write,
-            """
-            DELETE FROM code_guesses WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM code_guesses WHERE application_id = $1 AND since < now() - interval '24 hours'
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM code_guesses", chosen,
+            "FROM code_guesses WHERE application_id = $1 AND since < now() - interval '24 hours'", batch),
         Statement(
-            .write,
+            .write, "DELETE FROM webhook_deliveries", chosen,
             """
-            DELETE FROM webhook_deliveries WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM webhook_deliveries
-                 WHERE application_id = $1 AND (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
-                   AND kind NOT IN ('account.deleted', 'account.erased') AND created_at < now() - interval '30 days'
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            FROM webhook_deliveries
+             WHERE application_id = $1 AND (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
+               AND kind NOT IN ('account.deleted', 'account.erased') AND created_at < now() - interval '30 days'
+            """, batch),
         Statement(
-            .write,
+            .write, "DELETE FROM password_failures", chosen,
             """
-            DELETE FROM password_failures WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM password_failures
-                 WHERE application_id = $1 AND failed_at < now() - interval '24 hours'
-                   AND (locked_until IS NULL OR locked_until < now())
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            FROM password_failures
+             WHERE application_id = $1 AND failed_at < now() - interval '24 hours'
+               AND (locked_until IS NULL OR locked_until < now())
+            """, batch),
         Statement(
-            .write,
+            .write, "DELETE FROM sessions", chosen,
             """
-            DELETE FROM sessions WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM sessions
-                 WHERE application_id = $1 AND expires_at < now() - interval '1 day'
-                   AND (browser_hash IS NULL OR expires_at < now() - interval '30 days')
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            FROM sessions
+             WHERE application_id = $1 AND expires_at < now() - interval '1 day'
+               AND (browser_hash IS NULL OR expires_at < now() - interval '30 days')
+            """, batch),
         Statement(
-            .write,
-            """
-            DELETE FROM sessions WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM sessions WHERE application_id = $1 AND ended_at < now() - interval '30 days'
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM sessions", chosen,
+            "FROM sessions WHERE application_id = $1 AND ended_at < now() - interval '30 days'", batch),
         Statement(
             .write,
             """
@@ -157,42 +122,21 @@ package struct ExpiredRows: Sendable {
                  LIMIT $2 FOR UPDATE OF t SKIP LOCKED))
             """),
         Statement(
-            .write,
-            """
-            DELETE FROM session_bearers WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM session_bearers WHERE application_id = $1 AND idle_until < now()
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM session_bearers", chosen,
+            "FROM session_bearers WHERE application_id = $1 AND idle_until < now()", batch),
         Statement(
-            .write,
-            """
-            DELETE FROM ended_sessions WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM ended_sessions WHERE application_id = $1 AND forget_after < now()
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM ended_sessions", chosen,
+            "FROM ended_sessions WHERE application_id = $1 AND forget_after < now()", batch),
         Statement(
-            .write,
-            """
-            DELETE FROM rate_limits WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM rate_limits WHERE application_id = $1 AND full_at < now()
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM rate_limits", chosen,
+            "FROM rate_limits WHERE application_id = $1 AND full_at < now()", batch),
         Statement(
-            .write,
-            """
-            DELETE FROM statistics WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM statistics
-                 WHERE application_id = $1 AND step = 'minute' AND at < now() - interval '48 hours'
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM statistics", chosen,
+            "FROM statistics WHERE application_id = $1 AND step = 'minute' AND at < now() - interval '48 hours'",
+            batch),
         Statement(
-            .write,
-            """
-            DELETE FROM statistics WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT ctid FROM statistics
-                 WHERE application_id = $1 AND step = 'hour' AND at < now() - interval '400 days'
-                 LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """),
+            .write, "DELETE FROM statistics", chosen,
+            "FROM statistics WHERE application_id = $1 AND step = 'hour' AND at < now() - interval '400 days'", batch),
     ]
 
     /// Removes everything that has expired, even if one of the statements fails.
@@ -223,11 +167,11 @@ package struct ExpiredRows: Sendable {
 
     private func remove(_ statement: Statement, of application: Application.ID) async throws -> Int {
         var removed = 0
-        var count = Self.batch
-        while count == Self.batch, !Task.isCancelled {
+        var count = Self.batchSize
+        while count == Self.batchSize, !Task.isCancelled {
             // In a transaction, because sign-ins on a shared connection would wait behind it.
             count = try await database.transaction { transaction in
-                try await transaction.execute(statement, .application(application), .int(Self.batch)).affected
+                try await transaction.execute(statement, .application(application), .int(Self.batchSize)).affected
             }
             removed += count
         }
