@@ -42,44 +42,17 @@ package struct SigningKeysTable: SigningKeyStore {
         }
     }
 
+    private static let retirement: StaticString = """
+        SET retired_at = now(), published_until = now() + $3::interval
+         WHERE application_id = $1 AND kid = $2 AND retired_at IS NULL
+        """
+
     /// Retires a key in a statement before the insert of its successor.
     ///
     /// The insert must see that the key is retired, because a unique index allows only one key that signs.
-    private static let retire = Statement(
-        .write,
-        """
-        UPDATE signing_keys SET retired_at = now(), published_until = now() + $3::interval
-         WHERE application_id = $1 AND kid = $2 AND retired_at IS NULL
-        """)
+    private static let retire = Statement(.write, "UPDATE signing_keys", retirement)
 
-    private static let insert = Statement(
-        .write,
-        """
-        WITH installed AS (
-            INSERT INTO signing_keys (application_id, kid, algorithm, bits, sealed_private_key)
-            VALUES ($1, $2, $3, $4, $5)
-            RETURNING kid
-        )
-        SELECT pg_notify('gatehouse', 'keys') FROM installed
-        """)
-
-    private static let retireIdentityKey = Statement(
-        .write,
-        """
-        UPDATE identity_keys SET retired_at = now(), published_until = now() + $3::interval
-         WHERE application_id = $1 AND kid = $2 AND retired_at IS NULL
-        """)
-
-    private static let insertIdentityKey = Statement(
-        .write,
-        """
-        WITH installed AS (
-            INSERT INTO identity_keys (application_id, kid, algorithm, bits, sealed_private_key)
-            VALUES ($1, $2, $3, $4, $5)
-            RETURNING kid
-        )
-        SELECT pg_notify('gatehouse', 'keys') FROM installed
-        """)
+    private static let retireIdentityKey = Statement(.write, "UPDATE identity_keys", retirement)
 
     private static let retireErasureKey = Statement(
         .write,
@@ -87,25 +60,27 @@ package struct SigningKeysTable: SigningKeyStore {
         UPDATE erasure_keys SET retired_at = now() WHERE application_id = $1 AND kid = $2 AND retired_at IS NULL
         """)
 
-    private static let insertErasureKey = Statement(
-        .write,
-        """
-        WITH installed AS (
-            INSERT INTO erasure_keys (application_id, kid, algorithm, bits, sealed_private_key)
+    private static let installation: StaticString = """
+            (application_id, kid, algorithm, bits, sealed_private_key)
             VALUES ($1, $2, $3, $4, $5)
             RETURNING kid
         )
         SELECT pg_notify('gatehouse', 'keys') FROM installed
-        """)
+        """
+
+    private static let insert = Statement(.write, "WITH installed AS (INSERT INTO signing_keys", installation)
+
+    private static let insertIdentityKey = Statement(
+        .write, "WITH installed AS (INSERT INTO identity_keys", installation)
+
+    private static let insertErasureKey = Statement(
+        .write, "WITH installed AS (INSERT INTO erasure_keys", installation)
 
     private static let record = Statement(
         .write, "INSERT INTO audit_events (application_id, event, details) VALUES ($1, $2, $3)")
 
-    private static let unpublish = Statement(
-        .write,
-        """
-        WITH unpublished AS (
-            UPDATE signing_keys SET published_until = now()
+    private static let unpublication: StaticString = """
+            SET published_until = now()
              WHERE application_id = $1 AND kid = $2 AND retired_at IS NOT NULL AND published_until > now()
             RETURNING kid
         ), audited AS (
@@ -114,22 +89,12 @@ package struct SigningKeysTable: SigningKeyStore {
             RETURNING event
         )
         SELECT pg_notify('gatehouse', 'keys') FROM audited
-        """)
+        """
+
+    private static let unpublish = Statement(.write, "WITH unpublished AS (UPDATE signing_keys", unpublication)
 
     private static let unpublishIdentityKey = Statement(
-        .write,
-        """
-        WITH unpublished AS (
-            UPDATE identity_keys SET published_until = now()
-             WHERE application_id = $1 AND kid = $2 AND retired_at IS NOT NULL AND published_until > now()
-            RETURNING kid
-        ), audited AS (
-            INSERT INTO audit_events (application_id, event, details)
-            SELECT $1, $3, $4::jsonb FROM unpublished
-            RETURNING event
-        )
-        SELECT pg_notify('gatehouse', 'keys') FROM audited
-        """)
+        .write, "WITH unpublished AS (UPDATE identity_keys", unpublication)
 
     /// The keys of certificates of erasure stay published, so that certificates can always be verified.
     package func unpublishSigningKey(
