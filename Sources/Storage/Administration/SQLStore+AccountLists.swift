@@ -9,56 +9,37 @@ internal import Postgres
 /// little more than what it has. Conditions on other tables are subqueries that return one value: unlike EXISTS and
 /// joins, these are never planned as reads of a whole table.
 extension SQLStore {
-    private static let selectNewest = Statement(
-        .read,
-        """
+    private static let accountsInRange: StaticString = """
         SELECT a.uid, a.created_at
           FROM accounts a
          WHERE a.application_id = $1 AND (a.created_at, a.uid) < ($2, $3) AND a.created_at > $4
+        """
+
+    private static let selectNewest = Statement(
+        .read, accountsInRange,
+        """
            AND (NOT $5 OR a.disabled_at IS NULL AND a.deleted_at IS NULL AND a.absorbed_by IS NULL
                 AND (SELECT bool_or(NOT i.is_guest) FROM identities i WHERE i.application_id = $1 AND i.uid = a.uid))
          ORDER BY a.created_at DESC, a.uid DESC
          LIMIT $6
         """)
 
-    private static let selectNewestDisabled = Statement(
-        .read,
-        """
-        SELECT a.uid, a.created_at
-          FROM accounts a
-         WHERE a.application_id = $1 AND (a.created_at, a.uid) < ($2, $3) AND a.created_at > $4
-           AND a.disabled_at IS NOT NULL AND a.deleted_at IS NULL AND a.absorbed_by IS NULL
+    private static let ofProviderNewestFirst: StaticString = """
            AND ($5::text IS NULL OR (SELECT bool_or(i.provider = $5) FROM identities i
                                       WHERE i.application_id = $1 AND i.uid = a.uid))
          ORDER BY a.created_at DESC, a.uid DESC
          LIMIT $6
-        """)
+        """
+
+    private static let selectNewestDisabled = Statement(
+        .read, accountsInRange, "AND a.disabled_at IS NOT NULL AND a.deleted_at IS NULL AND a.absorbed_by IS NULL",
+        ofProviderNewestFirst)
 
     private static let selectNewestDeleted = Statement(
-        .read,
-        """
-        SELECT a.uid, a.created_at
-          FROM accounts a
-         WHERE a.application_id = $1 AND (a.created_at, a.uid) < ($2, $3) AND a.created_at > $4
-           AND a.deleted_at IS NOT NULL AND a.absorbed_by IS NULL
-           AND ($5::text IS NULL OR (SELECT bool_or(i.provider = $5) FROM identities i
-                                      WHERE i.application_id = $1 AND i.uid = a.uid))
-         ORDER BY a.created_at DESC, a.uid DESC
-         LIMIT $6
-        """)
+        .read, accountsInRange, "AND a.deleted_at IS NOT NULL AND a.absorbed_by IS NULL", ofProviderNewestFirst)
 
     private static let selectNewestAbsorbed = Statement(
-        .read,
-        """
-        SELECT a.uid, a.created_at
-          FROM accounts a
-         WHERE a.application_id = $1 AND (a.created_at, a.uid) < ($2, $3) AND a.created_at > $4
-           AND a.absorbed_by IS NOT NULL
-           AND ($5::text IS NULL OR (SELECT bool_or(i.provider = $5) FROM identities i
-                                      WHERE i.application_id = $1 AND i.uid = a.uid))
-         ORDER BY a.created_at DESC, a.uid DESC
-         LIMIT $6
-        """)
+        .read, accountsInRange, "AND a.absorbed_by IS NOT NULL", ofProviderNewestFirst)
 
     private static let selectNewestOfProvider = Statement(
         .read,

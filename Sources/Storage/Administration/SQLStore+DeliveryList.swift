@@ -11,37 +11,26 @@ extension SQLStore: DeliveryListStore {
         """
 
     /// Ids of events begin with their time.
-    private static let selectListedDeliveries = Statement(
-        .read, deliveryColumns,
-        """
-         WHERE application_id = $1 AND event_id <= $2
+    private static let latestDeliveries: StaticString = """
          ORDER BY event_id DESC, webhook DESC
          LIMIT $3
-        """)
+        """
+
+    private static let selectListedDeliveries = Statement(
+        .read, deliveryColumns, "WHERE application_id = $1 AND event_id <= $2", latestDeliveries)
 
     private static let selectPending = Statement(
         .read, deliveryColumns,
-        """
-         WHERE application_id = $1 AND event_id <= $2 AND acknowledged_at IS NULL AND failed_at IS NULL
-         ORDER BY event_id DESC, webhook DESC
-         LIMIT $3
-        """)
+        "WHERE application_id = $1 AND event_id <= $2 AND acknowledged_at IS NULL AND failed_at IS NULL",
+        latestDeliveries)
 
     private static let selectFailed = Statement(
-        .read, deliveryColumns,
-        """
-         WHERE application_id = $1 AND event_id <= $2 AND failed_at IS NOT NULL
-         ORDER BY event_id DESC, webhook DESC
-         LIMIT $3
-        """)
+        .read, deliveryColumns, "WHERE application_id = $1 AND event_id <= $2 AND failed_at IS NOT NULL",
+        latestDeliveries)
 
     private static let selectAcknowledged = Statement(
-        .read, deliveryColumns,
-        """
-         WHERE application_id = $1 AND event_id <= $2 AND acknowledged_at IS NOT NULL
-         ORDER BY event_id DESC, webhook DESC
-         LIMIT $3
-        """)
+        .read, deliveryColumns, "WHERE application_id = $1 AND event_id <= $2 AND acknowledged_at IS NOT NULL",
+        latestDeliveries)
 
     package func deliveries(
         _ state: QueueState?, upTo last: UUID?, atMost count: Int, application: Application.ID

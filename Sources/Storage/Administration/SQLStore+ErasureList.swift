@@ -14,14 +14,14 @@ extension SQLStore: ErasureListStore {
           FROM erasures e
         """
 
-    private static let selectListedErasures = Statement(
-        .read, erasureColumns,
-        """
-         WHERE e.application_id = $1
+    private static let latestErasures: StaticString = """
            AND (e.requested_at, e.receipt) < ('epoch'::timestamptz + $2 * interval '1 microsecond', $3)
          ORDER BY e.requested_at DESC, e.receipt DESC
          LIMIT $4
-        """)
+        """
+
+    private static let selectListedErasures = Statement(
+        .read, erasureColumns, "WHERE e.application_id = $1", latestErasures)
 
     private static let selectErasuresByStatus = Statement(
         .read, erasureColumns,
@@ -29,10 +29,7 @@ extension SQLStore: ErasureListStore {
          WHERE e.application_id = $1
            AND CASE WHEN e.erased_at IS NOT NULL THEN 'erased' WHEN e.restored_at IS NOT NULL THEN 'restored'
                     ELSE 'scheduled' END = $5
-           AND (e.requested_at, e.receipt) < ('epoch'::timestamptz + $2 * interval '1 microsecond', $3)
-         ORDER BY e.requested_at DESC, e.receipt DESC
-         LIMIT $4
-        """)
+        """, latestErasures)
 
     package func erasures(
         _ phase: ErasureStatus.Phase?, before position: (at: Int, receipt: UUID)?, atMost count: Int,

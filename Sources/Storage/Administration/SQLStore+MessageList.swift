@@ -10,37 +10,23 @@ extension SQLStore: MessageListStore {
         """
 
     /// Ids of messages begin with their time.
-    private static let selectMessages = Statement(
-        .read, messageColumns,
-        """
-         WHERE application_id = $1 AND id < $2
+    private static let latestMessages: StaticString = """
          ORDER BY id DESC
          LIMIT $3
-        """)
+        """
+
+    private static let selectMessages = Statement(
+        .read, messageColumns, "WHERE application_id = $1 AND id < $2", latestMessages)
 
     private static let selectPending = Statement(
-        .read, messageColumns,
-        """
-         WHERE application_id = $1 AND id < $2 AND sent_at IS NULL AND failed_at IS NULL
-         ORDER BY id DESC
-         LIMIT $3
-        """)
+        .read, messageColumns, "WHERE application_id = $1 AND id < $2 AND sent_at IS NULL AND failed_at IS NULL",
+        latestMessages)
 
     private static let selectFailed = Statement(
-        .read, messageColumns,
-        """
-         WHERE application_id = $1 AND id < $2 AND failed_at IS NOT NULL
-         ORDER BY id DESC
-         LIMIT $3
-        """)
+        .read, messageColumns, "WHERE application_id = $1 AND id < $2 AND failed_at IS NOT NULL", latestMessages)
 
     private static let selectSent = Statement(
-        .read, messageColumns,
-        """
-         WHERE application_id = $1 AND id < $2 AND sent_at IS NOT NULL
-         ORDER BY id DESC
-         LIMIT $3
-        """)
+        .read, messageColumns, "WHERE application_id = $1 AND id < $2 AND sent_at IS NOT NULL", latestMessages)
 
     package func messages(
         _ state: QueueState?, before id: UUID?, atMost count: Int, application: Application.ID
