@@ -54,24 +54,13 @@ extension SQLStore: AuditListStore {
         return try await run(statement, binds).map { try $0.auditEvent() }
     }
 
-    private static let selectAuditAfter = Statement(
-        .read,
-        """
-        SELECT application_id, id, (extract(epoch FROM at) * 1000000)::int8, event, account, session_id, details::text
-          FROM audit_events
-         WHERE application_id = $1 AND at >= coalesce($2::timestamptz, '-infinity')
-           AND (at, id) > ('epoch'::timestamptz + $3 * interval '1 microsecond', $4)
-         ORDER BY at, id
-         LIMIT $5
-        """)
-
     package func auditEvents(
         after last: AuditEvent?, since: Date?, atMost count: Int, application: Application.ID
     ) async throws -> [AuditEvent] {
         let binds: [Bind] = [
             .application(application), .timestamp(since), .int(last?.at ?? 0), .uuid(last?.id ?? UUID()), .int(count),
         ]
-        return try await run(Self.selectAuditAfter, binds).map { try $0.auditEvent() }
+        return try await run(AuditTable.selectEvents, binds).map { try $0.auditEvent() }
     }
 
     private static let selectByPseudonym = Statement(

@@ -85,32 +85,20 @@ package struct AuditTable: AuditChainStore {
 
     // MARK: - Following the chain
 
-    private static let selectLastBatch = Statement(
-        .read,
-        """
+    private static let batchColumns: StaticString = """
         SELECT seq, previous, (extract(epoch FROM first_at) * 1000000)::int8,
                (extract(epoch FROM last_at) * 1000000)::int8, (extract(epoch FROM sealed_at) * 1000000)::int8, events,
                digest, mac
           FROM audit_batches
-         ORDER BY seq DESC
-         LIMIT 1
-        """)
+        """
+
+    private static let selectLastBatch = Statement(.read, batchColumns, "ORDER BY seq DESC LIMIT 1")
 
     package func lastBatch() async throws -> AuditBatch? {
         try await run(Self.selectLastBatch, []).decoded { try $0.nextAuditBatch() }.first
     }
 
-    private static let selectBatches = Statement(
-        .read,
-        """
-        SELECT seq, previous, (extract(epoch FROM first_at) * 1000000)::int8,
-               (extract(epoch FROM last_at) * 1000000)::int8, (extract(epoch FROM sealed_at) * 1000000)::int8, events,
-               digest, mac
-          FROM audit_batches
-         WHERE seq > $1
-         ORDER BY seq
-         LIMIT $2
-        """)
+    private static let selectBatches = Statement(.read, batchColumns, "WHERE seq > $1 ORDER BY seq LIMIT $2")
 
     package func batches(after seq: Int, atMost count: Int) async throws -> [AuditBatch] {
         try await run(Self.selectBatches, [.int(seq), .int(count)]).decoded { try $0.nextAuditBatch() }
@@ -185,27 +173,22 @@ package struct AuditTable: AuditChainStore {
         try await ApplicationsTable(database: database).all()
     }
 
-    private static let selectEvents = Statement(
-        .read,
-        """
+    private static let eventColumns: StaticString = """
         SELECT application_id, id, (extract(epoch FROM at) * 1000000)::int8, event, account, session_id, details::text
           FROM audit_events
-         WHERE application_id = $1 AND at >= coalesce($2::timestamptz, '-infinity')
+        """
+
+    private static let eventsAfter: StaticString = """
+           AND at >= coalesce($2::timestamptz, '-infinity')
            AND (at, id) > ('epoch'::timestamptz + $3 * interval '1 microsecond', $4)
          ORDER BY at, id
          LIMIT $5
-        """)
+        """
+
+    static let selectEvents = Statement(.read, eventColumns, "WHERE application_id = $1", eventsAfter)
 
     private static let selectEventsOfAccount = Statement(
-        .read,
-        """
-        SELECT application_id, id, (extract(epoch FROM at) * 1000000)::int8, event, account, session_id, details::text
-          FROM audit_events
-         WHERE application_id = $1 AND account = $6 AND at >= coalesce($2::timestamptz, '-infinity')
-           AND (at, id) > ('epoch'::timestamptz + $3 * interval '1 microsecond', $4)
-         ORDER BY at, id
-         LIMIT $5
-        """)
+        .read, eventColumns, "WHERE application_id = $1 AND account = $6", eventsAfter)
 
     package func events(
         of application: Application.ID, account: [UInt8]?, since: Date?, after last: AuditEvent?, atMost count: Int
