@@ -6,15 +6,8 @@ internal import Postgres
 /// Acts on accounts that are deleted, and the end of disablings that have a date.
 extension SQLStore {
     private static let skipGracePeriod = Statement(
-        .write,
+        .write, endingGracePeriod,
         """
-        WITH account AS (
-            UPDATE accounts a SET purge_after = now()
-              FROM erasures e
-             WHERE a.application_id = $1 AND a.uid = $3 AND a.purge_after > now()
-               AND e.application_id = $1 AND e.receipt = $2 AND e.uid = a.uid
-               AND e.restored_at IS NULL AND e.erased_at IS NULL
-            RETURNING a.uid, a.audit_key
         ), skipped AS (
             UPDATE erasures e SET purge_after = now()
               FROM account

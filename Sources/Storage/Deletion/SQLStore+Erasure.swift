@@ -68,16 +68,20 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         try await run(Self.selectDue, [.application(application)]).map { try $0.dueErasure() }
     }
 
-    private static let skipGracePeriod = Statement(
-        .write,
-        """
+    /// Ends the grace period of the erasure's account; the statement does the same for the erasure.
+    static let endingGracePeriod: StaticString = """
         WITH account AS (
             UPDATE accounts a SET purge_after = now()
               FROM erasures e
              WHERE a.application_id = $1 AND a.uid = $3 AND a.purge_after > now()
                AND e.application_id = $1 AND e.receipt = $2 AND e.uid = a.uid
                AND e.restored_at IS NULL AND e.erased_at IS NULL
-            RETURNING a.uid
+            RETURNING a.uid, a.audit_key
+        """
+
+    private static let skipGracePeriod = Statement(
+        .write, endingGracePeriod,
+        """
         )
         UPDATE erasures e SET purge_after = now()
           FROM account
