@@ -3,28 +3,21 @@ internal import Postgres
 
 /// The statements that read the sections of an export; `SQLStore.personalMessages` reads the messages.
 extension PersonalDataSection {
-    static let account = Statement(
-        .read,
-        """
+    private static let accountRows: StaticString = """
         SELECT uid::text, to_jsonb(r)::text
           FROM (SELECT uid, display_name, metadata, roles, claims, locale, rfc3339(created_at) AS created_at,
                        rfc3339(updated_at) AS updated_at, rfc3339(disabled_at) AS disabled_at,
                        rfc3339(disabled_until) AS disabled_until, rfc3339(deleted_at) AS deleted_at,
                        rfc3339(purge_after) AS purge_after
                   FROM accounts
-                 WHERE application_id = $1 AND uid = $2) r
-         WHERE uid::text > $3 LIMIT $4
-        """)
+        """
+
+    static let account = Statement(
+        .read, accountRows, "WHERE application_id = $1 AND uid = $2) r WHERE uid::text > $3 LIMIT $4")
 
     static let aliases = Statement(
-        .read, SQLStore.family,
+        .read, SQLStore.family, accountRows,
         """
-        SELECT uid::text, to_jsonb(r)::text
-          FROM (SELECT uid, display_name, metadata, roles, claims, locale, rfc3339(created_at) AS created_at,
-                       rfc3339(updated_at) AS updated_at, rfc3339(disabled_at) AS disabled_at,
-                       rfc3339(disabled_until) AS disabled_until, rfc3339(deleted_at) AS deleted_at,
-                       rfc3339(purge_after) AS purge_after
-                  FROM accounts
                  WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family)) AND uid <> $2) r
          WHERE uid::text > $3 ORDER BY uid::text LIMIT $4
         """)
