@@ -158,9 +158,13 @@ extension Database {
     ///
     /// Reads need this too: a migration that changes a table excludes them, and can deadlock with them.
     func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {
-        try await retryingUnderContention {
-            try await translatingErrors { try await execute(statement, binds) }
-        }
+        try await retryingUnderContention { try await once(statement, binds) }
+    }
+
+    /// Runs a statement outside a transaction, without retrying it.
+    @discardableResult
+    func once(_ statement: Statement, _ binds: [Bind] = []) async throws -> Rows {
+        try await translatingErrors { try await execute(statement, binds) }
     }
 }
 

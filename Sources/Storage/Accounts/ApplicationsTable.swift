@@ -21,10 +21,8 @@ package struct ApplicationsTable: Sendable {
         """)
 
     package func number(of name: String) async throws -> Application.ID {
-        try await translatingErrors {
-            var row = try await database.execute(Self.number, [.text(name)]).firstOrConflict()
-            return try row.next()
-        }
+        var row = try await database.once(Self.number, [.text(name)]).firstOrConflict()
+        return try row.next()
     }
 
     private static let selectAll = Statement(.read, "SELECT id, name FROM applications ORDER BY id")
@@ -36,9 +34,7 @@ package struct ApplicationsTable: Sendable {
 
     /// The applications that the statement selects.
     func select(_ statement: Statement, _ binds: [Bind]) async throws -> [(id: Application.ID, name: String)] {
-        try await translatingErrors {
-            try await database.execute(statement, binds).decoded { row in (try row.next(), try row.next()) }
-        }
+        try await database.once(statement, binds).decoded { row in (try row.next(), try row.next()) }
     }
 }
 

@@ -17,11 +17,9 @@ package struct ProviderSwitchesTable: Sendable {
         """)
 
     package func all() async throws -> [(application: Application.ID, made: ProviderSwitch)] {
-        try await translatingErrors {
-            try await database.execute(Self.selectAll, []).decoded { row in
-                let application: Application.ID = try row.next()
-                return try row.nextSwitch().map { (application, $0) }
-            }.compactMap(\.self)
-        }
+        try await database.once(Self.selectAll).decoded { row in
+            let application: Application.ID = try row.next()
+            return try row.nextSwitch().map { (application, $0) }
+        }.compactMap(\.self)
     }
 }

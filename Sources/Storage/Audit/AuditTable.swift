@@ -10,17 +10,13 @@ package struct AuditTable: AuditChainStore {
         self.database = database
     }
 
-    private func run(_ statement: Statement, _ binds: [Bind]) async throws -> Rows {
-        try await translatingErrors { try await database.execute(statement, binds) }
-    }
-
     // MARK: - Sealing
 
     private static let hasUnsealed = Statement(
         .read, "SELECT 1 FROM audit_events WHERE batch IS NULL ORDER BY batch, at LIMIT 1")
 
     package func hasUnsealedEvents() async throws -> Bool {
-        try await !run(Self.hasUnsealed, []).isEmpty
+        try await !database.once(Self.hasUnsealed).isEmpty
     }
 
     private static let lead = Statement(.write, "SELECT pg_try_advisory_xact_lock(7162534108259)")
@@ -95,13 +91,13 @@ package struct AuditTable: AuditChainStore {
     private static let selectLastBatch = Statement(.read, batchColumns, "ORDER BY seq DESC LIMIT 1")
 
     package func lastBatch() async throws -> AuditBatch? {
-        try await run(Self.selectLastBatch, []).decoded { try $0.nextAuditBatch() }.first
+        try await database.once(Self.selectLastBatch).decoded { try $0.nextAuditBatch() }.first
     }
 
     private static let selectBatches = Statement(.read, batchColumns, "WHERE seq > $1 ORDER BY seq LIMIT $2")
 
     package func batches(after seq: Int, atMost count: Int) async throws -> [AuditBatch] {
-        try await run(Self.selectBatches, [.int(seq), .int(count)]).decoded { try $0.nextAuditBatch() }
+        try await database.once(Self.selectBatches, [.int(seq), .int(count)]).decoded { try $0.nextAuditBatch() }
     }
 
     private static let selectEventsOfBatches = Statement(
@@ -119,7 +115,7 @@ package struct AuditTable: AuditChainStore {
         ofBatches batches: ClosedRange<Int>, atMost count: Int
     ) async throws -> [(batch: Int, event: AuditEvent)] {
         let binds: [Bind] = [.int(batches.lowerBound), .int(batches.upperBound), .int(count)]
-        return try await run(Self.selectEventsOfBatches, binds).decoded { row in
+        return try await database.once(Self.selectEventsOfBatches, binds).decoded { row in
             (try row.next(), try row.auditEvent())
         }
     }
@@ -134,7 +130,7 @@ package struct AuditTable: AuditChainStore {
         """)
 
     package func strayBatch(outside batches: ClosedRange<Int>) async throws -> Int? {
-        var row = try await run(Self.selectStray, [.int(batches.lowerBound), .int(batches.upperBound)]).first
+        var row = try await database.once(Self.selectStray, [.int(batches.lowerBound), .int(batches.upperBound)]).first
         return try row?.next()
     }
 
@@ -148,7 +144,7 @@ package struct AuditTable: AuditChainStore {
         """)
 
     package func unsealedEvents() async throws -> (count: Int, oldest: Duration) {
-        var row = try await run(Self.selectUnsealed, []).firstOrConflict()
+        var row = try await database.once(Self.selectUnsealed).firstOrConflict()
         return (try row.next(), .milliseconds(try row.next(Int.self)))
     }
 
@@ -163,7 +159,7 @@ package struct AuditTable: AuditChainStore {
         """)
 
     package func sealedAt(from seq: Int) async throws -> Int? {
-        var row = try await run(Self.selectSealedAt, [.int(seq)]).first
+        var row = try await database.once(Self.selectSealedAt, [.int(seq)]).first
         return try row?.next()
     }
 
@@ -198,7 +194,7 @@ package struct AuditTable: AuditChainStore {
             .application(application), .timestamp(since), .int(last?.at ?? 0), .uuid(last?.id ?? UUID()), .int(count),
         ]
         if let account { binds.append(.bytes(account)) }
-        return try await run(account == nil ? Self.selectEvents : Self.selectEventsOfAccount, binds)
+        return try await database.once(account == nil ? Self.selectEvents : Self.selectEventsOfAccount, binds)
             .map { try $0.auditEvent() }
     }
 }

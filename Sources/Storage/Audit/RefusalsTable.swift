@@ -39,6 +39,6 @@ package struct RefusalsTable: Sendable {
 
     /// Writes one event for each network, route and minute that is over, and one for each refused client and network.
     package func moveToAudit() async throws {
-        _ = try await translatingErrors { try await database.execute(Self.moveToAudit) }
+        try await database.once(Self.moveToAudit)
     }
 }

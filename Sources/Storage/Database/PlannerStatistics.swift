@@ -27,9 +27,7 @@ package struct PlannerStatistics: Sendable {
         """)
 
     package func refresh() async throws {
-        let tables = try await translatingErrors {
-            try await database.execute(Self.grown).decoded { try $0.next(String.self) }
-        }
+        let tables = try await database.once(Self.grown).decoded { try $0.next(String.self) }
         for table in tables {
             // Analyses one table at a time, in a transaction: on a shared connection, other calls would wait behind it.
             // A table that another replica is analysing is skipped.

@@ -59,9 +59,7 @@ package struct RateLimitsTable: RateCounter {
             .interval(key.rate.window), .text(block?.name), .bytes(block?.subject),
             .interval((block ?? key).rate.interval), .interval((block ?? key).rate.window),
         ]
-        let rows = try await retryingOnConflict {
-            try await translatingErrors { try await database.execute(Self.take, binds) }
-        }
+        let rows = try await retryingOnConflict { try await database.once(Self.take, binds) }
         guard var row = rows.first else { return nil }
         let isBlock: Bool = try row.next()
         let wait: Int = try row.next()

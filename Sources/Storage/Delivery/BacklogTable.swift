@@ -40,20 +40,16 @@ package struct BacklogTable: Sendable {
         """)
 
     package func liveBearers() async throws -> Int {
-        try await translatingErrors {
-            var row = try await database.execute(Self.selectLiveBearers).firstOrConflict()
-            return try row.next()
-        }
+        var row = try await database.once(Self.selectLiveBearers).firstOrConflict()
+        return try row.next()
     }
 
     package func look() async throws -> Backlog {
-        try await translatingErrors {
-            var row = try await database.execute(Self.select).firstOrConflict()
-            var backlog = Backlog()
-            backlog.unsealedEvents = try row.next()
-            backlog.dueErasures = try row.next()
-            backlog.waitingErasures = try row.next()
-            return backlog
-        }
+        var row = try await database.once(Self.select).firstOrConflict()
+        var backlog = Backlog()
+        backlog.unsealedEvents = try row.next()
+        backlog.dueErasures = try row.next()
+        backlog.waitingErasures = try row.next()
+        return backlog
     }
 }

@@ -51,14 +51,12 @@ package struct OutboxTable: OutboxQueue {
         _ places: [MessageChannel: Int], of application: Application.ID, named name: String, lease: Duration
     ) async throws -> [TakenMessage] {
         let lanes = Array(places)
-        let rows = try await translatingErrors {
-            try await database.execute(
-                Self.take,
-                [
-                    .application(application), .texts(lanes.map(\.key.rawValue)), .ints(lanes.map(\.value)),
-                    .interval(lease),
-                ])
-        }
+        let rows = try await database.once(
+            Self.take,
+            [
+                .application(application), .texts(lanes.map(\.key.rawValue)), .ints(lanes.map(\.value)),
+                .interval(lease),
+            ])
         var messages: [TakenMessage] = []
         for var row in rows {
             let id: UUID = try row.next()
@@ -84,9 +82,7 @@ package struct OutboxTable: OutboxQueue {
         """)
 
     package func markDelivered(_ entry: TakenMessage) async throws {
-        try await translatingErrors {
-            _ = try await database.execute(Self.markSent, [.application(entry.application), .uuid(entry.message.id)])
-        }
+        try await database.once(Self.markSent, [.application(entry.application), .uuid(entry.message.id)])
     }
 
     private static let markFailed = Statement(
@@ -106,10 +102,8 @@ package struct OutboxTable: OutboxQueue {
     private func markFailed(
         _ id: UUID, application: Application.ID, reason: String, retryAfter delay: Duration?
     ) async throws {
-        try await translatingErrors {
-            _ = try await database.execute(
-                Self.markFailed, [.application(application), .uuid(id), .interval(delay), .text(reason)])
-        }
+        try await database.once(
+            Self.markFailed, [.application(application), .uuid(id), .interval(delay), .text(reason)])
     }
 
     /// Counts a text message once, in a row for its number range and in a row for all ranges.
@@ -146,17 +140,13 @@ package struct OutboxTable: OutboxQueue {
 
     package func count(_ entry: TakenMessage, toward budget: TextBudget, range: String) async throws -> Bool {
         let hour = Duration.seconds(3600)
-        let rows = try await translatingErrors {
-            try await database.execute(
-                Self.count,
-                [
-                    .application(entry.application), .uuid(entry.message.id), .text(range),
-                    .int4(budget.perRange.map { Int32(clamping: $0.count) }),
-                    .interval(budget.perRange?.window ?? hour),
-                    .int4(budget.total.map { Int32(clamping: $0.count) }),
-                    .interval(budget.total?.window ?? hour),
-                ])
-        }
+        let rows = try await database.once(
+            Self.count,
+            [
+                .application(entry.application), .uuid(entry.message.id), .text(range),
+                .int4(budget.perRange.map { Int32(clamping: $0.count) }), .interval(budget.perRange?.window ?? hour),
+                .int4(budget.total.map { Int32(clamping: $0.count) }), .interval(budget.total?.window ?? hour),
+            ])
         guard var row = rows.first else { return false }
         return try row.next(Bool.self)
     }

@@ -46,10 +46,8 @@ package struct TokenRevocationsTable: RevocationQueue {
     private func take(
         _ count: Int, of application: Application.ID, named name: String, lease: Duration
     ) async throws -> [TakenRevocation] {
-        let rows = try await translatingErrors {
-            try await database.execute(
-                Self.take, [.application(application), .int(count), .interval(lease), scope.bind])
-        }
+        let rows = try await database.once(
+            Self.take, [.application(application), .int(count), .interval(lease), scope.bind])
         var taken: [TakenRevocation] = []
         for var row in rows {
             let id: UUID = try row.next()
@@ -84,9 +82,7 @@ package struct TokenRevocationsTable: RevocationQueue {
         """)
 
     package func markDelivered(_ entry: TakenRevocation) async throws {
-        try await translatingErrors {
-            _ = try await database.execute(Self.markRevoked, [.application(entry.application), .uuid(entry.id)])
-        }
+        try await database.once(Self.markRevoked, [.application(entry.application), .uuid(entry.id)])
     }
 
     private static let markFailed = Statement(
@@ -107,9 +103,7 @@ package struct TokenRevocationsTable: RevocationQueue {
     private func markFailed(
         _ id: UUID, application: Application.ID, reason: String, retryAfter delay: Duration?
     ) async throws {
-        try await translatingErrors {
-            _ = try await database.execute(
-                Self.markFailed, [.application(application), .uuid(id), .interval(delay), .text(reason)])
-        }
+        try await database.once(
+            Self.markFailed, [.application(application), .uuid(id), .interval(delay), .text(reason)])
     }
 }

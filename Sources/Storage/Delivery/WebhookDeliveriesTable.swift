@@ -51,14 +51,12 @@ package struct WebhookDeliveriesTable: EventQueue {
         _ places: [String: Int], of application: Application.ID, named name: String, lease: Duration
     ) async throws -> [TakenDelivery] {
         let webhooks = Array(places)
-        let rows = try await translatingErrors {
-            try await database.execute(
-                Self.take,
-                [
-                    .application(application), .texts(webhooks.map(\.key)), .ints(webhooks.map(\.value)),
-                    .interval(lease), scope.bind,
-                ])
-        }
+        let rows = try await database.once(
+            Self.take,
+            [
+                .application(application), .texts(webhooks.map(\.key)), .ints(webhooks.map(\.value)),
+                .interval(lease), scope.bind,
+            ])
         return try rows.decoded { row in
             TakenDelivery(
                 event: try row.next(), webhook: try row.next(), application: application,
@@ -87,9 +85,7 @@ package struct WebhookDeliveriesTable: EventQueue {
         """)
 
     package func markDelivered(_ delivery: TakenDelivery) async throws {
-        try await translatingErrors {
-            _ = try await database.execute(Self.markAcknowledged, delivery.key)
-        }
+        try await database.once(Self.markAcknowledged, delivery.key)
     }
 
     /// Records the logout tokens among the deliveries `given_up`.
@@ -117,9 +113,7 @@ package struct WebhookDeliveriesTable: EventQueue {
         """, auditUndelivered)
 
     package func markFailed(_ delivery: TakenDelivery, reason: String, retryAfter delay: Duration?) async throws {
-        try await translatingErrors {
-            _ = try await database.execute(Self.markFailed, delivery.key + [.interval(delay), .text(reason)])
-        }
+        try await database.once(Self.markFailed, delivery.key + [.interval(delay), .text(reason)])
     }
 
     private static let giveUp = Statement(
@@ -150,7 +144,7 @@ package struct WebhookDeliveriesTable: EventQueue {
             .select(.applicationsWithOverdueDeliveries, condition)
         {
             let binds = [.application(application.id)] + condition + [.text(reason)]
-            count += try await translatingErrors { try await database.execute(Self.giveUp, binds).count }
+            count += try await database.once(Self.giveUp, binds).count
         }
         return count
     }

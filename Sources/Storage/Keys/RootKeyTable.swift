@@ -11,10 +11,8 @@ package struct RootKeyTable: RootKeyStore {
     private static let select = Statement(.read, "SELECT wrapped FROM root_key")
 
     package func wrappedRootKey() async throws -> [UInt8]? {
-        try await translatingErrors {
-            var row = try await database.execute(Self.select, []).first
-            return try row?.next()
-        }
+        var row = try await database.once(Self.select).first
+        return try row?.next()
     }
 
     /// The update changes no value; it returns the row to a statement that lost the race to insert it.
@@ -27,18 +25,14 @@ package struct RootKeyTable: RootKeyStore {
         """)
 
     package func insertWrappedRootKey(_ wrapped: [UInt8]) async throws -> [UInt8] {
-        try await translatingErrors {
-            var row = try await database.execute(Self.insert, [.bytes(wrapped)]).firstOrConflict()
-            return try row.next()
-        }
+        var row = try await database.once(Self.insert, [.bytes(wrapped)]).firstOrConflict()
+        return try row.next()
     }
 
     private static let replace = Statement(
         .write, "UPDATE root_key SET wrapped = $2, updated_at = now() WHERE wrapped = $1")
 
     package func replaceWrappedRootKey(_ old: [UInt8], with new: [UInt8]) async throws {
-        try await translatingErrors {
-            _ = try await database.execute(Self.replace, [.bytes(old), .bytes(new)])
-        }
+        try await database.once(Self.replace, [.bytes(old), .bytes(new)])
     }
 }

@@ -15,7 +15,7 @@ package struct FirstRotation: Hashable, Sendable {
                 .bytesArray(rotations.map(\.successor)), .ints(rotations.map(\.lifetime)),
             ]
             do {
-                let rows = try await translatingErrors { try await database.execute(rotate, binds) }
+                let rows = try await database.once(rotate, binds)
                 return Dictionary(try rows.map(rotated)) { first, _ in first }
             } catch is StoreConflict {
                 // The conflict of one token fails no other: each is decided by itself.
