@@ -64,8 +64,8 @@ package struct AuditTable: AuditChainStore {
             try await database.transaction { transaction -> AuditBatch? in
                 var lead = try await transaction.first(Self.lead)
                 guard try lead?.next(Bool.self) == true else { return nil }
-                var row = try await transaction.first(Self.selectLast)
-                let last = try row.map { _ in AuditCheckpoint(seq: try row?.next() ?? 0, mac: try row?.next() ?? []) }
+                let last = try await transaction.execute(Self.selectLast)
+                    .decoded { AuditCheckpoint(seq: try $0.next(), mac: try $0.next()) }.first
                 let events = try await transaction.execute(
                     Self.number, .int((last?.seq ?? 0) + 1), .int(count), .int(time)
                 ).map { try $0.auditEvent() }
