@@ -117,7 +117,6 @@ extension SQLStore: AccountReadingStore {
             (Self.selectCodeLockouts, account), (Self.selectPending, account),
             (Self.selectPendingRegistration, account),
         ])
-        guard answers.count == 6 else { throw StoreConflict() }
         var (seen, receipt) = (answers[0].first, answers[1].first)
         return AccountActivity(
             lastSeenAt: try seen?.next(Date?.self), receipt: try receipt?.next(),

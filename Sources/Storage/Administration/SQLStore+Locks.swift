@@ -61,7 +61,6 @@ extension SQLStore: LockStore {
                 ]
             ),
         ])
-        guard answers.count == 3 else { throw StoreConflict() }
         var locks = try answers[0].decoded { row in
             let (provider, until): (String, Date) = (try row.next(), try row.next())
             return Lock(
