@@ -128,25 +128,16 @@ extension Date {
 }
 
 extension UUID {
-    fileprivate static var zero: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
-
     /// Servers make uids by their own clocks, so the range that is searched is wider by a day.
     private static let margin: TimeInterval = 86_400
 
     /// A uid below those of accounts created after a time; the lowest without a time.
     fileprivate static func first(_ time: Date?) -> UUID {
-        time.map { UUID(firstAt: $0.addingTimeInterval(-margin)) } ?? .zero
+        time.map { .firstV7(at: $0 - margin) } ?? .zero
     }
 
     /// A uid above those of accounts created before a time; the highest without a time.
     fileprivate static func last(createdBefore time: Date?) -> UUID {
-        UUID(firstAt: time.map { $0.addingTimeInterval(margin) } ?? .distantlyFuture)
-    }
-
-    /// The lowest UUID of version 7 (RFC 9562) that is made at a time.
-    private init(firstAt time: Date) {
-        let milliseconds = min(max(time.timeIntervalSince1970 * 1000, 0), Double(1 << 48 - 1))
-        let high = UInt64(milliseconds) << 16
-        self = withUnsafeBytes(of: (high.bigEndian, UInt64(0))) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        .firstV7(at: time.map { $0 + margin } ?? .distantlyFuture)
     }
 }

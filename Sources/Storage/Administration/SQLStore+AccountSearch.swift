@@ -113,8 +113,7 @@ extension SQLStore: AccountSearchStore {
         let key = position?.last.flatMap { UUID(uuidString: $0) }
         let statement = address.kind == .email ? Self.selectOfEmail : Self.selectOfPhone
         let binds: [Bind] = [
-            .application(application), .text(address.value), .int4(place),
-            .uuid(key ?? Self.lowest), .int(limit),
+            .application(application), .text(address.value), .int4(place), .uuid(key ?? .zero), .int(limit),
         ]
         return try await run(statement, binds).decoded { row in
             let (place, key): (Int, UUID) = (try row.next(), try row.next())
@@ -160,7 +159,6 @@ extension SQLStore: AccountSearchStore {
 
     /// A character that no text has: a prefix followed by it sorts after every text that begins with the prefix.
     private static let last = "\u{10FFFF}"
-    private static let lowest = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
     private func hits(
         for prefix: SearchPrefix, after position: [String]?, limit: Int, application: Application.ID
@@ -190,7 +188,7 @@ extension SQLStore: AccountSearchStore {
             rows = try await run(
                 Self.selectByNamePrefix,
                 [
-                    .application(application), .text(seen?.text ?? prefix.text), .uuid(seen?.uid ?? Self.lowest),
+                    .application(application), .text(seen?.text ?? prefix.text), .uuid(seen?.uid ?? .zero),
                     .text(end), .int(limit),
                 ])
         }

@@ -102,18 +102,17 @@ extension SQLStore: DeliveryListStore {
 }
 
 extension UUID {
+    static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
     /// The id after every other, at which a list begins that has the newest rows first.
     static let last = UUID(
         uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
 
-    /// The smallest id of version 7 with this time.
+    /// The lowest UUID of version 7 (RFC 9562) with this time.
     static func firstV7(at time: Date) -> UUID {
-        let milliseconds = min(max(0, time.timeIntervalSince1970 * 1000), Double(UInt64(1) << 48 - 1))
-        let bytes = withUnsafeBytes(of: (UInt64(milliseconds) << 16).bigEndian) { Array($0) }
-        return UUID(
-            uuid: (
-                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-            ))
+        let milliseconds = min(max(0, time.timeIntervalSince1970 * 1000), Double(1 << 48 - 1))
+        let high = UInt64(milliseconds) << 16
+        return withUnsafeBytes(of: (high.bigEndian, UInt64(0))) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 }
 
