@@ -59,8 +59,8 @@ extension SQLStore: InvitationStore {
         try await write(
             Self.setInvited,
             [
-                .application(application), .uuid(uid), .texts(access.roles),
-                .json(try JSONValue.object(access.claims).jsonText()), .texts(access.roles.filter(listed.contains)),
+                .application(application), .uuid(uid), .texts(access.roles), .object(access.claims),
+                .texts(access.roles.filter(listed.contains)),
             ])
     }
 }

@@ -83,12 +83,11 @@ extension SQLStore: LinkingStore {
             [.application(session.application.id), .uuid(uid), .uuid(id)] + session.binds + [
                 .text(evidence.displayName), .bytes(SystemRandom.bytes(32)), .text(session.provider),
                 .text(evidence.providerUid), .bool(evidence.isGuest), .text(shown.email?.value),
-                .bool(shown.emailVerified), .text(shown.phone?.value),
-                .json(try JSONValue.object(evidence.profile).jsonText()),
+                .bool(shown.emailVerified), .text(shown.phone?.value), .object(evidence.profile),
             ] + addresses.binds + [
                 .bool(shown.phoneVerified), .uuid(AccountEvent(.accountCreated, of: uid).id),
                 .texts(subscribers.map(\.url)), .texts(subscribers.map(\.name)), .text(session.client.languages),
-                .json(try JSONValue.object(record.details).jsonText()),
+                .object(record.details),
             ] + (cookie?.binds ?? session.bearerBinds + [.bytes(session.deviceMark)]))
         if !subscribers.isEmpty { onChange(.queued) }
         for statistic in [Statistic.signUps, .signIns] {

@@ -51,7 +51,7 @@ extension SQLStore: ProviderModeStore {
     ) async throws {
         let binds: [Bind] = [
             .application(application), .text(change.provider), .text(change.from.rawValue),
-            .text(change.to.rawValue), .json(try JSONValue.object(effect.details).jsonText()),
+            .text(change.to.rawValue), try .object(effect.details),
         ]
         try await write(Self.recordMode, binds)
     }

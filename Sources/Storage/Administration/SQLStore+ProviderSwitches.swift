@@ -53,8 +53,7 @@ extension SQLStore: ProviderSwitchStore {
         let details = act.details.merging(effect.details) { first, _ in first }
         let binds: [Bind] = [
             .application(application), .uuid(made.id), .text(made.provider), .text(made.mode.rawValue),
-            .text(made.fileMode.rawValue), .timestamp(made.until),
-            .json(try JSONValue.object(details).jsonText()), .text(mode.rawValue),
+            .text(made.fileMode.rawValue), .timestamp(made.until), try .object(details), .text(mode.rawValue),
         ]
         var row = try await one(Self.insertSwitch, binds)
         guard let stored = try row.nextSwitch() else { throw StoreConflict() }
@@ -84,8 +83,7 @@ extension SQLStore: ProviderSwitchStore {
         _ made: ProviderSwitch, because reason: SwitchEnd, by act: AdministrativeAct?, application: Application.ID
     ) async throws -> Bool {
         let binds: [Bind] = [
-            .application(application), .uuid(made.id), .text(reason.rawValue),
-            .json(try JSONValue.object(act?.details ?? [:]).jsonText()),
+            .application(application), .uuid(made.id), .text(reason.rawValue), try .object(act?.details ?? [:]),
         ]
         return try await run(Self.endSwitch, binds).first != nil
     }

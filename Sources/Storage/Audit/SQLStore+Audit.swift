@@ -42,8 +42,8 @@ extension SQLStore: AuditTrail {
                 .application(application), .text(entry.event.rawValue), .uuid(entry.uid), .text(entry.provider),
                 .text(entry.providerUid),
             ] + entry.addresses.binds + [
-                .uuid(entry.session), .json(try JSONValue.object(entry.details).jsonText()),
-                .bytes(entry.source?.network), .text(entry.source?.route), .text(entry.refusal),
+                .uuid(entry.session), .object(entry.details), .bytes(entry.source?.network),
+                .text(entry.source?.route), .text(entry.refusal),
             ])
     }
 }

@@ -31,7 +31,7 @@ extension SQLStore: DeletionStore {
             Self.requestDeletion,
             [
                 .application(application), .uuid(uid), .uuid(receipt), .interval(gracePeriod), .text(cause.rawValue),
-                .uuid(session), .json(try JSONValue.object(details).jsonText()),
+                .uuid(session), .object(details),
             ])
         count(.deletions, in: application)
         return try row.next()
@@ -71,9 +71,7 @@ extension SQLStore: DeletionStore {
     package func restore(
         _ uid: UUID, details: [String: JSONValue], application: Application.ID
     ) async throws -> CancelledDeletion? {
-        let binds: [Bind] = [
-            .application(application), .uuid(uid), .json(try JSONValue.object(details).jsonText()),
-        ]
+        let binds: [Bind] = [.application(application), .uuid(uid), try .object(details)]
         guard var row = try await run(Self.restore, binds).first else { return nil }
         return CancelledDeletion(session: try row.next())
     }

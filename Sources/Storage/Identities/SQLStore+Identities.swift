@@ -193,11 +193,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         _ identity: UUID, of uid: UUID, details: [String: JSONValue], application: Application.ID
     ) async throws {
         try await write(
-            Self.removeIdentity,
-            [
-                .application(application), .uuid(identity), .uuid(uid),
-                .json(try JSONValue.object(details).jsonText()),
-            ])
+            Self.removeIdentity, [.application(application), .uuid(identity), .uuid(uid), .object(details)])
     }
 }
 

@@ -1,7 +1,6 @@
 package import Accounts
 internal import Foundation
 package import Postgres
-internal import ProviderKit
 
 /// Stores the signing keys of access tokens, ID tokens and erasure certificates, in one table each.
 package struct SigningKeysTable: SigningKeyStore {
@@ -108,10 +107,7 @@ package struct SigningKeysTable: SigningKeyStore {
         }
         _ = try await database.run(
             statement,
-            [
-                .application(application), .text(kid), .text(event.event.rawValue),
-                .json(try JSONValue.object(event.details).jsonText()),
-            ])
+            [.application(application), .text(kid), .text(event.event.rawValue), .object(event.details)])
     }
 
     private static func insertion(for purpose: SigningPurpose) -> Statement {
@@ -149,10 +145,7 @@ package struct SigningKeysTable: SigningKeyStore {
                     if let event {
                         _ = try await transaction.execute(
                             Self.record,
-                            [
-                                .application(application), .text(event.event.rawValue),
-                                .json(try JSONValue.object(event.details).jsonText()),
-                            ])
+                            [.application(application), .text(event.event.rawValue), .object(event.details)])
                     }
                 }
             }

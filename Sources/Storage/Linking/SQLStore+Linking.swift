@@ -133,12 +133,11 @@ extension SQLStore: LinkingStateStore {
             [
                 .application(session.application.id), .uuid(uid), .uuid(added.id), .text(session.provider),
                 .text(session.evidence.providerUid), .text(shown.email?.value), .bool(shown.emailVerified),
-                .text(shown.phone?.value), .text(session.evidence.displayName),
-                .json(try JSONValue.object(session.evidence.profile).jsonText()),
+                .text(shown.phone?.value), .text(session.evidence.displayName), .object(session.evidence.profile),
             ] + identity.claiming.binds
                 + [
                     .bool(shown.phoneVerified), .int(session.application.policy.maximumIdentities),
-                    .json(try JSONValue.object(record.details).jsonText()),
+                    .object(record.details),
                 ])
         count(.links, label: session.provider, in: session.application.id)
         return added

@@ -157,7 +157,7 @@ extension SQLStore: AliasStore, MergeStore {
             [
                 .application(application), .uuid(id), .uuid(plan.survivor), .uuid(plan.absorbed),
                 .uuids(plan.identities.map(\.id)), .uuids(plan.guests.map(\.id)), .text(plan.displayName),
-                .json(try JSONValue.object(plan.metadata).jsonText()), .interval(undoWindow), .uuids(plan.newlyLinked),
+                .object(plan.metadata), .interval(undoWindow), .uuids(plan.newlyLinked),
                 .uuid(plan.identities.first?.id), .int(limit),
             ])
         count(.merges, in: application)

@@ -8,7 +8,7 @@ extension NewSession {
         [.application(application.id), .uuid(identity.uid), .uuid(identity.id)] + binds
             + [
                 .text(password?.hash.phc), .bytes(password?.attempts.bytes), .text(evidence.displayName),
-                .json(try JSONValue.object(evidence.profile).jsonText()), .text(client.languages), .uuid(resumes),
+                try .object(evidence.profile), .text(client.languages), .uuid(resumes),
                 .timestamp(authenticatedAt), .bool(provesIdentity),
                 .texts(evidence.proven.compactMap(\.email?.value)), .uuid(continues), .bool(identity.isQuarantined),
             ]
