@@ -15,7 +15,7 @@ extension SQLStore: DeviceStore {
 
     package func store(_ device: NewDevice, application: Application.ID) async throws {
         let sealed = try sealing.seal(
-            Array(JSONEncoder().encode(device.requester)), at: .requester(of: device.hash, application: application))
+            Array(JSONEncoder().encode(device.requester)), at: .handoff(device.hash, application: application))
         try await write(
             Self.storeDevice,
             [
@@ -41,7 +41,7 @@ extension SQLStore: DeviceStore {
         let device: [UInt8] = try row.next()
         let client: String = try row.next()
         let (scopes, resources): ([String], [String]) = (try row.next(), try row.next())
-        let requester = try sealing.open(row.next(), at: .requester(of: device, application: application))
+        let requester = try sealing.open(row.next(), at: .handoff(device, application: application))
         return WaitingDevice(
             hash: device, userCode: code, clientID: client, scopes: scopes, resources: resources,
             requester: try JSONDecoder().decode(HandoffRequester.self, from: Data(requester)))
@@ -208,13 +208,5 @@ extension SQLStore: DeviceStore {
         grant.isBorrowed = isBorrowed
         guard let scope = try row.nextClientScope() else { return .refused }
         return .opened(grant, scope)
-    }
-}
-
-extension SealingPlace {
-    /// Where the device that has made a request is sealed.
-    static func requester(of hash: [UInt8], application: Application.ID) -> SealingPlace {
-        SealingPlace(
-            application: application, table: "handoffs", column: "sealed", row: Data(hash).base64EncodedString())
     }
 }
