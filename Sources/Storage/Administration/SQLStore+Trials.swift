@@ -25,9 +25,8 @@ extension SQLStore: TrialStore {
         guard var row = try await run(Self.takeTrial, binds).first else { return nil }
         let (session, provider): (UUID?, String) = (try row.next(), try row.next())
         let (sealed, state): ([UInt8], [UInt8]) = (try row.next(), try row.next())
-        let outcome = try sealing.open(sealed, at: .evidence(application: application, state: state))
         return StoredTrial(
             session: session, provider: provider,
-            outcome: try JSONDecoder().decode(TrialOutcome.self, from: Data(outcome)))
+            outcome: try sealing.open(json: sealed, at: .evidence(application: application, state: state)))
     }
 }

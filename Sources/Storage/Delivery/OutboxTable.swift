@@ -153,9 +153,18 @@ package struct OutboxTable: OutboxQueue {
 }
 
 extension Sealing {
+    /// Encodes a value as JSON and seals it.
+    func seal(json value: some Encodable, at place: SealingPlace) throws -> [UInt8] {
+        try seal(Array(JSONEncoder().encode(value)), at: place)
+    }
+
+    /// Opens and decodes a sealed JSON value.
+    func open<Value: Decodable>(json sealed: [UInt8], at place: SealingPlace) throws -> Value {
+        try JSONDecoder().decode(Value.self, from: Data(open(sealed, at: place)))
+    }
+
     /// Opens and decodes a sealed JSON value; `nil` if that fails.
     func decoded<Value: Decodable>(_ sealed: [UInt8]?, at place: SealingPlace) -> Value? {
-        guard let sealed, let opened = try? open(sealed, at: place) else { return nil }
-        return try? JSONDecoder().decode(Value.self, from: Data(opened))
+        sealed.flatMap { try? open(json: $0, at: place) as Value }
     }
 }

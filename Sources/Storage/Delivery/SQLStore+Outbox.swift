@@ -13,8 +13,7 @@ extension SQLStore: MessageOutbox {
 
     package func enqueue(_ messages: [Message], about uid: UUID?, application: Application.ID) async throws {
         for message in messages {
-            let sealed = try sealing.seal(
-                Array(JSONEncoder().encode(message)), at: .outbox(application: application, id: message.id))
+            let sealed = try sealing.seal(json: message, at: .outbox(application: application, id: message.id))
             try await write(
                 Self.enqueue,
                 [

@@ -118,8 +118,7 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         """)
 
     package func keep(_ tokens: ProviderTokens, of identity: UUID, application: Application.ID) async throws {
-        let sealed = try sealing.seal(
-            Array(JSONEncoder().encode(tokens)), at: .tokens(application: application, identity: identity))
+        let sealed = try sealing.seal(json: tokens, at: .tokens(application: application, identity: identity))
         try await write(Self.keepTokens, [.application(application), .uuid(identity), .bytes(sealed)])
     }
 

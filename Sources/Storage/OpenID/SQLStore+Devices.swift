@@ -14,8 +14,7 @@ extension SQLStore: DeviceStore {
         """)
 
     package func store(_ device: NewDevice, application: Application.ID) async throws {
-        let sealed = try sealing.seal(
-            Array(JSONEncoder().encode(device.requester)), at: .handoff(device.hash, application: application))
+        let sealed = try sealing.seal(json: device.requester, at: .handoff(device.hash, application: application))
         try await write(
             Self.storeDevice,
             [
@@ -41,10 +40,9 @@ extension SQLStore: DeviceStore {
         let device: [UInt8] = try row.next()
         let client: String = try row.next()
         let (scopes, resources): ([String], [String]) = (try row.next(), try row.next())
-        let requester = try sealing.open(row.next(), at: .handoff(device, application: application))
         return WaitingDevice(
             hash: device, userCode: code, clientID: client, scopes: scopes, resources: resources,
-            requester: try JSONDecoder().decode(HandoffRequester.self, from: Data(requester)))
+            requester: try sealing.open(json: row.next(), at: .handoff(device, application: application)))
     }
 
     /// Of several answers at the same time, the first is stored.

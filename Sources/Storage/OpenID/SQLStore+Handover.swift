@@ -46,8 +46,7 @@ extension SQLStore {
         let evidence = VerifiedIdentity(
             providerUid: try row.next(), methods: try row.next(), authenticatedAt: try row.next())
         let (state, destination) = (handover.state.hash, handover.destination)
-        let sealed = try sealing.seal(
-            Array(JSONEncoder().encode(evidence)), at: .evidence(application: application, state: state))
+        let sealed = try sealing.seal(json: evidence, at: .evidence(application: application, state: state))
         let binds: [Bind] = [
             .application(application), .uuid(session), .bytes(request ?? []), .bytes(state), .text(provider),
             .text(destination.redirectURI), .text(destination.appState), .text(destination.codeChallenge),

@@ -99,12 +99,11 @@ extension Rows {
         let (isOfAccount, isOfSession): (Bool, Bool) = (try row.next(), try row.next())
         let (number, isNumberShown): (Int?, Bool) = (try row.next(), try row.next())
         let (client, issuer): (String, String) = (try row.next(), try row.next())
-        let requester = try sealing.open(row.next(), at: .handoff(hash, application: application))
         return .found(
             FoundQRCode(
                 request: request, state: state, isOfAccount: isOfAccount, isOfSession: isOfSession, number: number,
                 isNumberShown: isNumberShown, clientID: client, issuer: issuer,
-                requester: try JSONDecoder().decode(HandoffRequester.self, from: Data(requester)),
+                requester: try sealing.open(json: row.next(), at: .handoff(hash, application: application)),
                 expiresAt: try row.next(), isChanged: try row.next()))
     }
 }

@@ -22,8 +22,7 @@ extension SQLStore: QRCodeStore {
         """)
 
     package func store(_ code: NewQRCode, for lifetime: Duration, application: Application.ID) async throws {
-        let sealed = try sealing.seal(
-            Array(JSONEncoder().encode(code.requester)), at: .handoff(code.hash, application: application))
+        let sealed = try sealing.seal(json: code.requester, at: .handoff(code.hash, application: application))
         try await write(
             Self.storeQRCode,
             [

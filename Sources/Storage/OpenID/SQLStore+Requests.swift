@@ -125,8 +125,7 @@ extension SQLStore {
 
     func sealed(_ request: StoredRequest, application: Application.ID) throws -> [UInt8] {
         let content = RequestContent(id: request.id, request: request.request, progress: request.progress)
-        return try sealing.seal(
-            Array(JSONEncoder().encode(content)), at: .request(request.hash, application: application))
+        return try sealing.seal(json: content, at: .request(request.hash, application: application))
     }
 }
 
@@ -159,8 +158,7 @@ extension Row {
     ) throws -> StoredRequest {
         let issuer: String = try next()
         let sealed: [UInt8] = try next()
-        let opened = try sealing.open(sealed, at: .request(hash, application: application))
-        let content = try JSONDecoder().decode(RequestContent.self, from: Data(opened))
+        let content: RequestContent = try sealing.open(json: sealed, at: .request(hash, application: application))
         var request = StoredRequest(hash: hash, id: content.id, issuer: issuer, request: content.request)
         (request.progress, request.browser, request.sealed) = (content.progress, browser, sealed)
         return request

@@ -65,8 +65,7 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
         _ code: OpaqueToken, for content: some Encodable, marks: [[UInt8]], state: [UInt8], lifetime: Duration,
         application: Application.ID
     ) async throws {
-        let sealed = try sealing.seal(
-            Array(JSONEncoder().encode(content)), at: .evidence(application: application, state: state))
+        let sealed = try sealing.seal(json: content, at: .evidence(application: application, state: state))
         let rows = try await run(
             Self.issueCode,
             [
@@ -128,11 +127,10 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
         let provider: String = try row.next()
         let sealed: [UInt8] = try row.next()
         let state: [UInt8] = try row.next()
-        let evidence = try sealing.open(sealed, at: .evidence(application: application, state: state))
         return .redeemed(
             RedeemedFlow(
                 provider: provider, destination: destination,
-                evidence: try JSONDecoder().decode(VerifiedIdentity.self, from: Data(evidence)),
+                evidence: try sealing.open(json: sealed, at: .evidence(application: application, state: state)),
                 source: session.flatMap { session in
                     uid.map { RedeemedFlow.Source(session: session, uid: $0, isBorrowed: isBorrowed ?? false) }
                 }))
