@@ -4,8 +4,8 @@ package import Postgres
 /// Updates the statistics of PostgreSQL's query planner for growing tables, without waiting for autovacuum.
 ///
 /// Autovacuum looks for such tables once a minute. The planner has no statistics for a new table and may scan all rows
-/// of an application instead of using an index. A prepared statement keeps its plan until its tables are analysed. On the
-/// first day of an app, one token refresh was measured at 10 ms of processor time instead of 0.4.
+/// of an application instead of using an index. A prepared statement keeps its plan until its tables are analysed. On
+/// the first day of an app, one token refresh was measured at 10 ms of processor time instead of 0.4.
 package struct PlannerStatistics: Sendable {
     private let database: Database
 

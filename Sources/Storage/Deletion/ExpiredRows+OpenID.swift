@@ -22,8 +22,8 @@ extension ExpiredRows {
     // Requests that a browser has are kept for an hour after their end, so that their pages can say that they are over.
     // So are sign-ins that another device answers, so that both devices can say that they have expired.
     //
-    // Registered clients are removed after their sessions. An instance without a sign-in counts as a registration for an
-    // hour; others are removed once their sessions have ended.
+    // Registered clients are removed after their sessions. An instance without a sign-in counts as a registration for
+    // an hour; others are removed once their sessions have ended.
     //
     // Redeemed codes are kept for a day, to detect their replay.
     static let ofOpenID = [

@@ -85,9 +85,9 @@ extension SQLStore: DeviceStore {
 
     /// Notes a poll; if the person has allowed the device, opens its session and uses the code up.
     ///
-    /// It locks the device, then the account, then the session that has allowed the device. All of them, and the consent
-    /// to a third-party client, must still be what they were. Of several polls at the same time, one is the first, and
-    /// the others, which wait for it, come too early.
+    /// It locks the device, then the account, then the session that has allowed the device. All of them, and the
+    /// consent to a third-party client, must still be what they were. Of several polls at the same time, one is the
+    /// first, and the others, which wait for it, come too early.
     ///
     /// A poll that waits for the person's answer cannot see the consent that is stored with it. Such a device is still
     /// pending, and the next poll gets the answer.

@@ -28,8 +28,8 @@ package struct FirstRotation: Hashable, Sendable {
     ///
     /// It leaves out what it can't decide, or would have to wait for: `SQLStore.rotate` decides that. The row of the
     /// session is locked as the foreign key of its tokens locks it, unless another transaction is deleting the session.
-    /// A successor that exists is left out at first, because its insertion would wait for a transaction that deletes it.
-    /// The order of the insertions keeps two statements for the same tokens from waiting for each other.
+    /// A successor that exists is left out at first, because its insertion would wait for a transaction that deletes
+    /// it. The order of the insertions keeps two statements for the same tokens from waiting for each other.
     ///
     /// LATERAL, because Citus can't join a function that returns several columns otherwise.
     package static let rotate = Statement(
