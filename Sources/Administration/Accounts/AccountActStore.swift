@@ -9,8 +9,10 @@ package protocol AccountActStore: Sendable {
     /// Everything about the account except secrets; `nil` for an unknown account.
     func dossier(_ uid: UUID, application: Application.ID) async throws -> AccountDossier?
 
-    /// The account's state, roles and claims; `nil` for an unknown account.
-    func summary(of uid: UUID, application: Application.ID) async throws -> AccountSummary?
+    /// The account's roles and claims, and the deletion that is under way; `nil` for an unknown account.
+    func summary(
+        of uid: UUID, application: Application.ID
+    ) async throws -> (access: AccountAccess, deletion: ScheduledDeletion?)?
 
     /// Disables the account, until a time or for good, or enables it.
     /// - Returns: `false` if nothing changed.

@@ -35,10 +35,10 @@ extension AccountActs {
                     .schedule(uid, by: .admin, details: act.details)
                 try await store.keepNote(of: act, about: uid, application: application.id)
             }
-            guard let summary = try await store.summary(of: uid, application: application.id),
-                let receipt = summary.receipt, let purgeAfter = summary.purgeAfter
-            else { throw StoreConflict() }
-            return ScheduledDeletion(receipt: receipt, purgeAfter: purgeAfter)
+            guard let deletion = try await store.summary(of: uid, application: application.id)?.deletion else {
+                throw StoreConflict()
+            }
+            return deletion
         }
     }
 

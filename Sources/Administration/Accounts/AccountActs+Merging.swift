@@ -23,14 +23,14 @@ extension AccountActs {
                 try await store.resolve(uid, application: application.id),
                 try await store.resolve(other, application: application.id),
             ]
-            var accounts: [UUID: AccountSummary] = [:]
+            var access: [UUID: AccountAccess] = [:]
             for uid in uids {
                 guard let account = try await store.summary(of: uid, application: application.id) else {
                     throw AccountsError.accountNotFound(uid)
                 }
-                accounts[uid] = account
+                access[uid] = account.access
             }
-            guard accounts.count == 2 else {
+            guard access.count == 2 else {
                 throw AccountsError.invalidParameter("other", reason: "is the same account")
             }
             let reading = try await store.mergeReading(of: uids, application: application.id)
@@ -43,7 +43,7 @@ extension AccountActs {
             if !plan.identities.isEmpty, count > limit {
                 warnings.insert("The account would have more than \(limit) identities, so the merge is refused", at: 0)
             }
-            if accounts[plan.absorbed].map({ $0.access != AccountAccess() }) == true {
+            if access[plan.absorbed, default: AccountAccess()] != AccountAccess() {
                 warnings.append("The roles and claims of the absorbed account do not move")
             }
             return MergeForecast(plan: plan, warnings: warnings)

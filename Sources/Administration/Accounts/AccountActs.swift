@@ -36,15 +36,6 @@ package struct AccountActs: Sendable {
         try await store.dossier(store.resolve(uid, application: application.id), application: application.id)
     }
 
-    /// - Throws: `AccountsError.accountNotFound`.
-    package func summary(of uid: UUID, in application: Application) async throws -> AccountSummary {
-        let uid = try await store.resolve(uid, application: application.id)
-        guard let summary = try await store.summary(of: uid, application: application.id) else {
-            throw AccountsError.accountNotFound(uid)
-        }
-        return summary
-    }
-
     /// Disables or enables an account; a scheduled deletion stays as it is.
     ///
     /// Disabling ends the account's sessions. With `until`, the account is enabled again at that time.

@@ -32,21 +32,22 @@ extension SQLStore: AccountActStore {
     private static let selectSummary = Statement(
         .read,
         """
-        SELECT a.uid, a.created_at, a.updated_at, a.roles, a.claims::text, a.disabled_at, a.disabled_until, a.deleted_at,
-               a.purge_after, a.absorbed_by IS NOT NULL,
-               EXISTS (SELECT 1 FROM identities i WHERE i.application_id = $1 AND i.uid = $2)
-               AND NOT EXISTS (SELECT 1 FROM identities i
-                                WHERE i.application_id = $1 AND i.uid = $2 AND NOT i.is_guest),
-               e.receipt
+        SELECT a.roles, a.claims::text, a.purge_after, e.receipt
           FROM accounts a
           LEFT JOIN erasures e
             ON e.application_id = $1 AND e.uid = a.uid AND e.restored_at IS NULL AND e.erased_at IS NULL
          WHERE a.application_id = $1 AND a.uid = $2
         """)
 
-    package func summary(of uid: UUID, application: Application.ID) async throws -> AccountSummary? {
-        try await run(Self.selectSummary, [.application(application), .uuid(uid)])
-            .decoded { try $0.nextSummary() }.first
+    package func summary(
+        of uid: UUID, application: Application.ID
+    ) async throws -> (access: AccountAccess, deletion: ScheduledDeletion?)? {
+        let binds: [Bind] = [.application(application), .uuid(uid)]
+        guard var row = try await run(Self.selectSummary, binds).first else { return nil }
+        let access = try row.nextAccess()
+        let (purgeAfter, receipt): (Date?, UUID?) = (try row.next(), try row.next())
+        guard let purgeAfter, let receipt else { return (access, nil) }
+        return (access, ScheduledDeletion(receipt: receipt, purgeAfter: purgeAfter))
     }
 
     private static let setDisabled = Statement(
@@ -213,29 +214,5 @@ extension SQLStore: AccountActStore {
             count += try await end(.one(session), of: uid, because: reason, application: application)
         }
         return count
-    }
-}
-
-extension Row {
-    fileprivate mutating func nextSummary() throws -> AccountSummary {
-        let (uid, createdAt, updatedAt): (UUID, Date, Date) = (try next(), try next(), try next())
-        let access = try nextAccess()
-        let (disabledAt, disabledUntil): (Date?, Date?) = (try next(), try next())
-        let (deletedAt, purgeAfter): (Date?, Date?) = (try next(), try next())
-        let (isAbsorbed, isGuest): (Bool, Bool) = (try next(), try next())
-        let status: AccountSummary.Status =
-            if isAbsorbed {
-                .absorbed
-            } else if deletedAt != nil {
-                .deleted
-            } else if disabledAt != nil {
-                .disabled
-            } else {
-                isGuest ? .guest : .live
-            }
-        return AccountSummary(
-            uid: uid, status: status, createdAt: createdAt, updatedAt: updatedAt, access: access,
-            disabledAt: disabledAt, disabledUntil: disabledUntil, deletedAt: deletedAt, purgeAfter: purgeAfter,
-            receipt: try next())
     }
 }
