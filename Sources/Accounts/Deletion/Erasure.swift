@@ -136,11 +136,10 @@ package struct Erasure: Sendable {
 
     /// Retries the unacknowledged deliveries if one of them was abandoned longer than `reminder` ago.
     private func remind(_ erasure: DueErasure) async throws {
-        let deliveries = try await store.acknowledgements(
+        let deliveries = try await store.deliveries(
             ofLast: .accountDeleted, about: erasure.uid, application: erasure.application)
         let isForgotten = deliveries.contains { delivery in
-            guard case .givenUp(let at) = delivery.status else { return false }
-            return time.now().timeIntervalSince(at) > Self.reminder
+            delivery.givenUpAt.map { time.now().timeIntervalSince($0) > Self.reminder } ?? false
         }
         guard isForgotten, let event = deliveries.first?.event else { return }
         try await store.retryUnacknowledged(of: event, application: erasure.application)

@@ -91,7 +91,7 @@ package struct Purge: Sendable {
 
     /// Retries all unacknowledged deliveries and revocations now.
     package func retry(_ erasure: DueErasure) async throws {
-        let deliveries = try await store.acknowledgements(
+        let deliveries = try await store.deliveries(
             ofLast: .accountDeleted, about: erasure.uid, application: erasure.application)
         if let event = deliveries.first?.event {
             try await store.retryUnacknowledged(of: event, application: erasure.application)

@@ -29,46 +29,24 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         }
     }
 
-    /// Selects the deliveries of the event `$2`, or, if that is null, of the last event of kind `$4` about the account
-    /// `$3`.
-    ///
     /// Event ids are ordered by time.
-    private static let selectDeliveries = Statement(
+    private static let selectLastDeliveries = Statement(
         .read,
         """
-        SELECT event_id, webhook, name, acknowledged_at, failed_at, attempts, failure
+        SELECT event_id, CASE WHEN acknowledged_at IS NULL THEN failed_at END
           FROM webhook_deliveries
-         WHERE application_id = $1 AND event_id = coalesce($2, (
+         WHERE application_id = $1 AND event_id = (
                SELECT event_id FROM webhook_deliveries
-                WHERE application_id = $1 AND uid = $3 AND kind = $4
+                WHERE application_id = $1 AND uid = $2 AND kind = $3
                 ORDER BY event_id DESC
-                LIMIT 1))
-         ORDER BY webhook
+                LIMIT 1)
         """)
 
-    package func acknowledgements(of event: UUID, application: Application.ID) async throws -> [EventDelivery] {
-        try await deliveries([.application(application), .uuid(event), .uuid(nil), .text(nil)])
-    }
-
-    package func acknowledgements(
+    package func deliveries(
         ofLast kind: AccountEvent.Kind, about uid: UUID, application: Application.ID
-    ) async throws -> [EventDelivery] {
-        try await deliveries([.application(application), .uuid(nil), .uuid(uid), .text(kind.rawValue)])
-    }
-
-    private func deliveries(_ binds: [Bind]) async throws -> [EventDelivery] {
-        try await run(Self.selectDeliveries, binds).map { row in
-            var row = row
-            let event: UUID = try row.next()
-            let webhook: String = try row.next()
-            let name: String = try row.next()
-            let acknowledgedAt: Date? = try row.next()
-            let failedAt: Date? = try row.next()
-            return EventDelivery(
-                event: event, webhook: webhook, name: name,
-                status: acknowledgedAt.map { .acknowledged(at: $0) } ?? failedAt.map { .givenUp(at: $0) } ?? .pending,
-                attempts: try row.next(), failure: try row.next())
-        }
+    ) async throws -> [(event: UUID, givenUpAt: Date?)] {
+        try await run(Self.selectLastDeliveries, [.application(application), .uuid(uid), .text(kind.rawValue)])
+            .decoded { (try $0.next(), try $0.next()) }
     }
 
     /// A leased delivery becomes due when its lease ends.
