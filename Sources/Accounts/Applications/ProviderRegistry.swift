@@ -3,29 +3,30 @@ package import ProviderKit
 /// The providers of one application, and the kinds that the server has installed.
 package struct ProviderRegistry: Sendable {
     private let installedKinds: Set<String>
-    private let configured: [ConfiguredProvider]
+    /// The configured providers in the order of the configuration.
+    package let all: [ConfiguredProvider]
 
     package init(installedKinds: Set<String>, configured: [ConfiguredProvider]) {
-        (self.installedKinds, self.configured) = (installedKinds, configured)
+        (self.installedKinds, all) = (installedKinds, configured)
     }
 
-    /// The configured providers in the order of the configuration.
-    package var all: [ConfiguredProvider] { configured }
+    /// The provider of that name, in any mode.
+    package subscript(name: String) -> ConfiguredProvider? { all.first { $0.name.hasSameBytes(as: name) } }
 
     /// The same providers and further ones.
     package func adding(_ others: [ConfiguredProvider]) -> ProviderRegistry {
-        ProviderRegistry(installedKinds: installedKinds, configured: configured + others)
+        ProviderRegistry(installedKinds: installedKinds, configured: all + others)
     }
 
     /// The same providers, of which those named have other modes.
     package func switching(_ modes: [String: ProviderMode]) -> ProviderRegistry {
         ProviderRegistry(
             installedKinds: installedKinds,
-            configured: configured.map { provider in modes[provider.name].map(provider.switched(to:)) ?? provider })
+            configured: all.map { provider in modes[provider.name].map(provider.switched(to:)) ?? provider })
     }
 
     /// The providers that a person can sign in with, in the order of the configuration.
-    package var enabled: [ConfiguredProvider] { configured.filter { $0.mode != .off && $0.offersSignIn } }
+    package var enabled: [ConfiguredProvider] { all.filter { $0.mode != .off && $0.offersSignIn } }
 
     /// The providers at whose own pages people sign in.
     package var redirecting: [ConfiguredProvider] {
@@ -48,7 +49,7 @@ package struct ProviderRegistry: Sendable {
 
     /// The providers of which pages can link an identity: by a code, at their own pages, or by the network.
     package func linkable(in origin: RequestOrigin) -> [ConfiguredProvider] {
-        configured.filter { provider in
+        all.filter { provider in
             provider.mode != .off
                 && (provider.addressKind != nil || provider.provider is any RedirectProvider
                     || provider.recognises(origin))
@@ -56,12 +57,12 @@ package struct ProviderRegistry: Sendable {
     }
 
     /// Enabled providers whose kind offers no way to sign in.
-    package var idle: [ConfiguredProvider] { configured.filter { $0.mode != .off && !$0.offersSignIn } }
+    package var idle: [ConfiguredProvider] { all.filter { $0.mode != .off && !$0.offersSignIn } }
 
     /// The provider of a kind; the name is required if several providers of the kind are configured.
     package func provider(ofKind kind: String, named name: String? = nil) throws(AccountsError) -> ConfiguredProvider {
         guard installedKinds.contains(kind) else { throw .unsupportedProvider(kind) }
-        let candidates = configured.filter { $0.kind == kind }
+        let candidates = all.filter { $0.kind == kind }
         if let name {
             guard let named = candidates.first(where: { $0.name.hasSameBytes(as: name) }) else {
                 throw .unsupportedProvider(name)
@@ -77,14 +78,12 @@ package struct ProviderRegistry: Sendable {
     package func providers(ofKind kind: String, named name: String? = nil) throws(AccountsError) -> [ConfiguredProvider]
     {
         if let name { return [try provider(ofKind: kind, named: name)] }
-        let usable = configured.filter { $0.kind == kind && $0.mode != .off }
+        let usable = all.filter { $0.kind == kind && $0.mode != .off }
         return usable.isEmpty ? [try provider(ofKind: kind)] : usable
     }
 
     package func named(_ name: String) throws(AccountsError) -> ConfiguredProvider {
-        guard let named = configured.first(where: { $0.name.hasSameBytes(as: name) }) else {
-            throw .unsupportedProvider(name)
-        }
+        guard let named = self[name] else { throw .unsupportedProvider(name) }
         return try usable(named)
     }
 
@@ -92,9 +91,7 @@ package struct ProviderRegistry: Sendable {
     ///
     /// A provider that is off in the configuration itself has no settings, so it lacks every capability.
     package func tried(_ name: String) throws(AccountsError) -> ConfiguredProvider {
-        guard let named = configured.first(where: { $0.name.hasSameBytes(as: name) }) else {
-            throw .unsupportedProvider(name)
-        }
+        guard let named = self[name] else { throw .unsupportedProvider(name) }
         return named.switched(to: .open)
     }
 
@@ -111,39 +108,39 @@ package struct ProviderRegistry: Sendable {
     ///
     /// A provider that is no longer configured counts as off.
     package func obstacle(to identity: Identity) -> SignInObstacle? {
-        guard let provider = configured.first(where: { $0.name == identity.provider }) else { return .providerOff }
+        guard let provider = self[identity.provider] else { return .providerOff }
         return provider.obstacle(to: identity)
     }
 
     package func canSignIn(withAnyOf identities: [Identity]) -> Bool { identities.contains(where: canSignIn(with:)) }
 
     /// The display name of a provider, or its name if it is no longer configured.
-    package func displayName(of name: String) -> String { configured.first { $0.name == name }?.displayName ?? name }
+    package func displayName(of name: String) -> String { self[name]?.displayName ?? name }
 
     /// Whether a code sent to an e-mail address that an account owns can sign in to the account.
     var provesEmail: Bool { challengeProvider(for: .email) != nil }
 
     /// How long after its last use a phone number still proves who its owner is; later it may have been reassigned.
     package var phoneIdleLimit: Duration {
-        configured.lazy.compactMap { ($0.provider as? any ChallengeProvider)?.idleLimit }.first ?? .seconds(365 * 86400)
+        all.lazy.compactMap { ($0.provider as? any ChallengeProvider)?.idleLimit }.first ?? .seconds(365 * 86400)
     }
 
     /// The claims of an identity's profile that `auth` and access tokens contain.
     package func exposed(_ profile: [String: JSONValue], of name: String) -> [String: JSONValue] {
-        guard !profile.isEmpty, let provider = configured.first(where: { $0.name == name }) else { return [:] }
+        guard !profile.isEmpty, let provider = self[name] else { return [:] }
         return ExposedClaims.chosen(provider.exposedClaims, from: profile)
     }
 
     /// The first provider that people sign in with by a code sent to an address of this kind.
     package func challengeProvider(for kind: Address.Kind) -> ConfiguredProvider? {
-        configured.first { provider in
+        all.first { provider in
             (provider.mode == .open || provider.mode == .existing) && provider.addressKind == kind
         }
     }
 
     /// The provider whose identities have passwords.
     package func passwordProvider() throws(AccountsError) -> (ConfiguredProvider, any PasswordProvider) {
-        let candidates = configured.filter(\.hasPasswords)
+        let candidates = all.filter(\.hasPasswords)
         guard let candidate = candidates.first(where: { $0.mode != .off }) ?? candidates.first else {
             throw .providerDisabled(.off("password"))
         }
@@ -158,7 +155,7 @@ package struct ProviderRegistry: Sendable {
 
     /// Whether the mailed link of a registration requires the registered password.
     package var linksNeedPassword: Bool {
-        configured.contains { ($0.provider as? any PasswordProvider)?.linksNeedPassword == true }
+        all.contains { ($0.provider as? any PasswordProvider)?.linksNeedPassword == true }
     }
 
     private func usable(_ provider: ConfiguredProvider) throws(AccountsError) -> ConfiguredProvider {

@@ -105,8 +105,7 @@ package struct ConsoleSessionRules: Sendable, Equatable {
     /// `fed`, whatever that provider calls it.
     package func admits(_ session: ConsoleSession, at home: Application) -> Bool {
         guard !requiredMethods.isEmpty else { return true }
-        let provider = home.providers.all.first { $0.name.hasSameBytes(as: session.provider) }
-        let methods = provider?.provesAddress == true ? session.methods : ["fed"]
+        let methods = home.providers[session.provider]?.provesAddress == true ? session.methods : ["fed"]
         return methods.contains { requiredMethods.containsBytes(of: $0) }
     }
 }

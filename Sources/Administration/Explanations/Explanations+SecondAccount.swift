@@ -89,9 +89,7 @@ private struct SecondAccountInquiry {
     private func verdict(
         on evidence: VerifiedIdentity?, of identity: Identity?, _ uid: UUID
     ) async throws -> Explanation? {
-        guard let evidence, let identity,
-            let provider = application.providers.all.first(where: { $0.name == identity.provider })
-        else { return nil }
+        guard let evidence, let identity, let provider = application.providers[identity.provider] else { return nil }
         return try await LinkingExplainer(store: store)
             .explain(evidence, of: provider, withoutAccount: uid, in: application)
     }

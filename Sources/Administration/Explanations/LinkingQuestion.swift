@@ -74,9 +74,7 @@ package struct LinkingQuestion: Sendable {
     ///   `AccountsError.invalidParameter` for evidence that no provider could present, and
     ///   `AccountsError.accountNotFound` for an unknown `asking`.
     package func answer(from store: any LinkingFacts.Store, in application: Application) async throws -> Explanation {
-        guard let provider = application.providers.all.first(where: { $0.name.hasSameBytes(as: provider) }) else {
-            throw AccountsError.unsupportedProvider(provider)
-        }
+        guard let provider = application.providers[provider] else { throw AccountsError.unsupportedProvider(provider) }
         do {
             return try await LinkingExplainer(store: store).explain(
                 evidence.evidence, of: provider, requestedBy: asking, onConflict: onConflict, mode: mode,

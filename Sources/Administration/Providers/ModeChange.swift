@@ -18,7 +18,7 @@ package struct ModeChange: Sendable, Equatable {
     package init?(
         of provider: String, to mode: ProviderMode, among registry: ProviderRegistry, under policy: ApplicationPolicy
     ) {
-        guard let changed = registry.all.first(where: { $0.name == provider }) else { return nil }
+        guard let changed = registry[provider] else { return nil }
         let changedRegistry = registry.switching([provider: mode])
         (self.provider, from, to) = (provider, changed.mode, mode)
         now = SignInWays(of: registry, joining: policy.automaticLinking)

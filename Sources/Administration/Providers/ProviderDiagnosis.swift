@@ -35,9 +35,7 @@ package struct ProviderDiagnosis: Sendable {
     package func diagnose(
         _ name: String, by act: AdministrativeAct, in application: Application
     ) async throws -> [CheckResult] {
-        guard let configured = application.providers.all.first(where: { $0.name.hasSameBytes(as: name) }) else {
-            throw AdministrationError.notFound("provider")
-        }
+        guard let configured = application.providers[name] else { throw AdministrationError.notFound("provider") }
         guard let provider = configured.switched(to: configured.declaration.mode).provider else {
             let reason = "The provider is off in the configuration, so its settings are not read."
             return [CheckResult(id: "settings", outcome: .skipped(reason))]

@@ -21,7 +21,7 @@ package struct ProviderPlans: Sendable {
     package func plan(
         _ provider: String, to mode: ProviderMode, home: Application, you: UUID? = nil, in application: Application
     ) async throws -> ProviderPlan {
-        guard let configured = application.providers.all.first(where: { $0.name == provider }),
+        guard let configured = application.providers[provider],
             let change = ModeChange(
                 of: provider, to: mode, among: application.providers, under: application.policy)
         else { throw AdministrationError.notFound("provider") }

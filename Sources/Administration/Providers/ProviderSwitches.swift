@@ -125,9 +125,7 @@ package struct ProviderSwitches: Sendable {
 
 extension ProviderSwitches {
     private static func provider(_ name: String, of application: Application) throws -> ConfiguredProvider {
-        guard let configured = application.providers.all.first(where: { $0.name == name }) else {
-            throw AdministrationError.notFound("provider")
-        }
+        guard let configured = application.providers[name] else { throw AdministrationError.notFound("provider") }
         return configured
     }
 

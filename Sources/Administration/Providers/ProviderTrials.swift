@@ -64,9 +64,7 @@ package struct ProviderTrials: Sendable {
         let outcome = try await redirects.takeTrial(
             under: code, of: name, for: session.sessionID, in: application)
         guard let outcome else { return nil }
-        guard let evidence = outcome.evidence,
-            let provider = application.providers.all.first(where: { $0.name.hasSameBytes(as: name) })
-        else { return (outcome, nil) }
+        guard let evidence = outcome.evidence, let provider = application.providers[name] else { return (outcome, nil) }
         let verdict = try await explanations.explain(
             evidence, of: provider, mode: provider.mode == .off ? .open : nil, by: administrator)
         return (outcome, verdict)

@@ -29,7 +29,6 @@ extension Current: RevokingProviders where Value == [ErasureScope] {
 
     func provider(named name: String, application: Application.ID) -> (any RevokingProvider)? {
         let scope = value.first { $0.application.id == application }
-        let configured = scope?.application.providers.all.first { $0.name == name }
-        return configured?.provider as? any RevokingProvider
+        return scope?.application.providers[name]?.provider as? any RevokingProvider
     }
 }

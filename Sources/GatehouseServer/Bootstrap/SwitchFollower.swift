@@ -56,8 +56,7 @@ final class SwitchFollower: Sendable {
         for (id, made) in try await ProviderSwitchesTable(database: backend.database).all() {
             // An application that this server does not have is another server's.
             guard let application = configured.first(where: { $0.id == id }) else { continue }
-            let provider = application.providers.all.first { $0.name == made.provider }
-            if let reason = made.end(under: provider?.declaration.mode) {
+            if let reason = made.end(under: application.providers[made.provider]?.declaration.mode) {
                 try await ProviderSwitches(store: backend.store).end(made, because: reason, application: id)
             } else {
                 modes[id, default: [:]][made.provider] = made.mode

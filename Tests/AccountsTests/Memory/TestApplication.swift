@@ -52,9 +52,7 @@ struct TestApplication {
     var rows: MemoryRows { database.rows(of: application.id) }
 
     func provider(_ name: String) throws -> ConfiguredProvider {
-        guard let provider = application.providers.all.first(where: { $0.name == name }) else {
-            throw AccountsError.unsupportedProvider(name)
-        }
+        guard let provider = application.providers[name] else { throw AccountsError.unsupportedProvider(name) }
         return provider
     }
 }

@@ -77,9 +77,7 @@ struct DialectChecks {
         if name.hasSameBytes(as: OwnClient.hostedProvider) {
             return application.openid == nil ? refuse("the application has no pages without `openid`") : name
         }
-        guard let provider = providers.all.first(where: { $0.name.hasSameBytes(as: name) }) else {
-            return refuse("the application has no such provider")
-        }
+        guard let provider = providers[name] else { return refuse("the application has no such provider") }
         guard provider.mode != .off else { return refuse("this provider is off") }
         guard usable.contains(provider.name) else { return refuse("this provider has no pages to sign in at") }
         return provider.name

@@ -42,9 +42,7 @@ extension ConsoleRequest {
         let route = "/providers/{name}/switch"
         try await require(route)
         let name = self["name"]
-        guard application.providers.all.contains(where: { $0.name.hasSameBytes(as: name) }) else {
-            throw AdministrationError.notFound("provider")
-        }
+        guard application.providers[name] != nil else { throw AdministrationError.notFound("provider") }
         let sent = attempt(at: path(of: route))
         let hasPlan = sent?.fields["plan"] != nil && sent?.problem?.code != .planStale
         var values: [String: JSONValue] = [

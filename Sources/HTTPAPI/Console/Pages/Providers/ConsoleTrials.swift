@@ -76,9 +76,7 @@ extension ConsoleRequest {
 
     /// The page of the provider that the path names, with the link to its pages or a result.
     fileprivate func trialPage(_ shown: [String: JSONValue] = [:]) throws -> ConsolePage {
-        guard let provider = application.providers.all.first(where: { $0.name.hasSameBytes(as: self["name"]) }) else {
-            throw AdministrationError.notFound("provider")
-        }
+        guard let provider = application.providers[self["name"]] else { throw AdministrationError.notFound("provider") }
         let path = path(of: ConsolePlaces.trialPath)
         let values: [String: JSONValue] = [
             "provider": .string(provider.displayName), "action": .string(path), "csrf": .string(formToken(for: path)),
