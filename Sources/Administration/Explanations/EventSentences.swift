@@ -31,9 +31,9 @@ package enum EventSentences {
 
     /// The provider's name, which is a key of the configuration.
     private static func name(in value: JSONValue) -> String {
-        guard let name = value.string, (1...64).contains(name.utf8.count), name.utf8.allSatisfy(\.isPlain) else {
-            return "a provider"
-        }
+        guard let name = value.string, (1...64).contains(name.utf8.count),
+            name.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "-_.".utf8.contains($0) })
+        else { return "a provider" }
         return name
     }
 }
@@ -50,17 +50,6 @@ extension AdministrativeAct.Reason.Code {
         case .error: "an error"
         case .operations: "operations"
         case .test: "a test"
-        }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isPlain: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-            true
-        default: false
         }
     }
 }

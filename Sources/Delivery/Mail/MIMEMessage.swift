@@ -152,12 +152,7 @@ enum HeaderText {
 
     /// Whether the byte may appear in an atom (RFC 5322, 3.2.3).
     private static func isAtomText(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-/=?^_`{|}~".utf8.contains(byte)
-        }
+        byte.isASCIILetterOrDigit || "!#$%&'*+-/=?^_`{|}~".utf8.contains(byte)
     }
 
     /// Encodes a line as encoded words of at most 64 characters, which fit into the 76 characters of a line after

@@ -42,14 +42,6 @@ extension String {
     /// Whether the text is a path segment as it is.
     fileprivate var fitsInPath: Bool {
         (1...64).contains(utf8.count)
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"),
-                    UInt8(ascii: "~"):
-                    true
-                default: false
-                }
-            }
+            && utf8.allSatisfy { $0.isASCIILetterOrDigit || "-._~".utf8.contains($0) }
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ProviderKit
 
 /// An absolute `http` or `https` URL (RFC 3986), parsed so strictly that all parsers agree on its host.
 struct UpstreamURL: Sendable, Equatable {
@@ -72,17 +73,8 @@ struct UpstreamURL: Sendable, Equatable {
         }
         if name.hasSuffix(".") { name = name.dropLast() }
         guard !name.isEmpty, name.utf8.count <= 253, !name.hasPrefix("."), !name.hasSuffix("."),
-            name.utf8.allSatisfy(Self.isNameByte)
+            name.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "-._".utf8.contains($0) })
         else { return nil }
         return (name.lowercased(), port)
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
     }
 }
