@@ -92,7 +92,7 @@ extension AccountActs {
         of uid: UUID, by act: AdministrativeAct, in application: Application
     ) async throws -> UUID {
         try await onAccount(uid, in: application) { store, uid, _ in
-            let details = act.details.merging(["by": "admin"]) { $1 }
+            let details = act.details(adding: ["by": "admin"])
             try await store.record(
                 AuditEntry(.accountExported, of: uid, details: details), application: application.id)
             if let reason = act.reason, reason.code != .legal {

@@ -28,8 +28,7 @@ extension AccountActs {
     static func record(
         endOf count: Int, of uid: UUID, by act: AdministrativeAct, in application: Application, store: any Store
     ) async throws {
-        var details = act.details
-        details["sessions"] = .integer(Int64(count))
+        let details = act.details(adding: ["sessions": .integer(Int64(count))])
         try await store.record(AuditEntry(.sessionsEnded, of: uid, details: details), application: application.id)
         try await store.keepNote(of: act, about: uid, application: application.id)
     }

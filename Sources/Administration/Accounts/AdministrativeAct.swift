@@ -45,6 +45,9 @@ package struct AdministrativeAct: Sendable, Equatable {
         }
         return details
     }
+
+    /// The details of the act's event, with further members.
+    func details(adding further: [String: JSONValue]) -> [String: JSONValue] { details.merging(further) { $1 } }
 }
 
 extension AdministrativeAct.Actor {

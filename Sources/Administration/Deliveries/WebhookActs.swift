@@ -41,8 +41,7 @@ package struct WebhookActs: Sendable {
         return try await tests.run {
             let event = UUID.v7()
             // It is recorded before it happens, because no transaction includes the call.
-            var details = act.details
-            details["webhook"] = .string(webhook.name)
+            let details = act.details(adding: ["webhook": .string(webhook.name)])
             try await trail.record(AuditEntry(.webhookTested, details: details), application: application.id)
             return (event, try await directory.test(webhook, event: event, application: application))
         }

@@ -68,8 +68,8 @@ package struct Explanations: Sendable {
     ) async throws -> Explanation {
         try await store.transaction(within: .administration) { store in
             let explanation = try await explain(store)
-            var details = AdministrativeAct(by: administrator.actor).details
-            (details["kind"], details["hits"]) = ("explain", .integer(Int64(explanation.found.count)))
+            let details = AdministrativeAct(by: administrator.actor)
+                .details(adding: ["kind": "explain", "hits": .integer(Int64(explanation.found.count))])
             try await store.record(AuditEntry(.accountsSearched, details: details), application: application.id)
             return explanation
         }

@@ -50,8 +50,7 @@ package struct AccountInvitations: Sendable {
         let target = try configured.capability((any ChallengeProvider).self).target(typed: invitee.typed)
         guard try await !store.isTaken(target, provider: configured.name, application: application.id) else {
             // The refusal shows that an account has the address, as a search does.
-            var details = act.details
-            (details["kind"], details["hits"]) = (.string(invitee.kind.rawValue), 1)
+            let details = act.details(adding: ["kind": .string(invitee.kind.rawValue), "hits": 1])
             try await store.record(AuditEntry(.accountsSearched, details: details), application: application.id)
             throw AccountsError.existingIdentity
         }

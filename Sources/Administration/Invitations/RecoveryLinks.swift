@@ -57,7 +57,7 @@ package struct RecoveryLinks: Sendable {
                     contact.addresses.map { Message(.recoveryShown, to: $0, locale: contact.languages) }
                 }
             try await store.enqueue(messages, about: uid, application: application.id)
-            let details = act.details.merging(["deliver": .string(delivery.rawValue)]) { $1 }
+            let details = act.details(adding: ["deliver": .string(delivery.rawValue)])
             try await store.record(
                 AuditEntry(.recoverySent, of: uid, details: details), application: application.id)
             try await store.keepNote(of: act, about: uid, application: application.id)

@@ -47,10 +47,8 @@ package struct SigningKeyActs: Sendable {
         let key = try await retirable(kid, in: application)
         try AdministrationError.require(confirm, toBe: "retire \(key.kid)")
         guard key.state != .retired else { return key }
-        var details = act.details
-        details["key"] = .string(key.kid)
-        try await changes.retire(
-            key.kid, for: key.purpose, of: application, recording: AuditEntry(.keyRetired, details: details))
+        let entry = AuditEntry(.keyRetired, details: act.details(adding: ["key": .string(key.kid)]))
+        try await changes.retire(key.kid, for: key.purpose, of: application, recording: entry)
         return try await retirable(kid, in: application)
     }
 }

@@ -20,9 +20,9 @@ package struct SubjectLocks: Sendable {
         let locks = try await store.transaction(within: .administration) { store in
             try await self.locks(of: subject, routes: routes, in: application, store: store).locks
         }
-        var details = act.details
-        details["kind"] = .string(subject.kindName)
-        details["hits"] = .integer(Int64(locks.count))
+        let details = act.details(adding: [
+            "kind": .string(subject.kindName), "hits": .integer(Int64(locks.count)),
+        ])
         try await trail.record(AuditEntry(.limitsSearched, details: details), application: application.id)
         return locks
     }

@@ -64,8 +64,7 @@ package struct ProviderDiagnosis: Sendable {
     private func record(
         _ name: String, kind: String, by act: AdministrativeAct, in application: Application
     ) async throws {
-        var details = act.details
-        (details["provider"], details["kind"]) = (.string(name), .string(kind))
+        let details = act.details(adding: ["provider": .string(name), "kind": .string(kind)])
         try await trail.record(AuditEntry(.providerDiagnosed, details: details), application: application.id)
     }
 

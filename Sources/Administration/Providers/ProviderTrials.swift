@@ -38,9 +38,8 @@ package struct ProviderTrials: Sendable {
         let application = administrator.application
         let trial = try await redirects.prepareTrial(
             of: name, for: session.sessionID, inBrowser: inBrowser, in: application)
-        var details = AdministrativeAct(by: administrator.actor).details
-        details["provider"] = .string(name)
-        let entry = AuditEntry(.providerTried, details: details)
+        let act = AdministrativeAct(by: administrator.actor)
+        let entry = AuditEntry(.providerTried, details: act.details(adding: ["provider": .string(name)]))
         try await store.transaction(within: .administration) { store in
             if case .ready(let flow, _) = trial { try await store.begin(flow, application: application.id) }
             try await store.record(entry, application: application.id)

@@ -82,10 +82,10 @@ package struct AccountReading: Sendable {
     ) async throws -> RevealedAccount {
         try await store.transaction(within: .administration) { store in
             let user = try await store.record(of: uid, in: application).user
-            var details = act.details
-            details["fields"] = .array(fields.map(\.rawValue).sorted().map { .string($0) })
-            try await store.record(
-                AuditEntry(.accountRevealed, of: user.uid, details: details), application: application.id)
+            let names = fields.map(\.rawValue).sorted().map { JSONValue.string($0) }
+            let entry = AuditEntry(
+                .accountRevealed, of: user.uid, details: act.details(adding: ["fields": .array(names)]))
+            try await store.record(entry, application: application.id)
             try await store.keepNote(of: act, about: user.uid, application: application.id)
             var revealed = RevealedAccount(fields: fields, user: user)
             if fields.contains(.identities) {

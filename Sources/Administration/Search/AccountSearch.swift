@@ -52,8 +52,8 @@ package struct AccountSearch: Sendable {
             let hits = try await store.hits(for: term, after: position, limit: limit + 1, application: application.id)
             let page = cursors.page(of: hits, limit: limit, in: list, position: \.position)
             let items = try await Self.accounts(of: page.items, for: term, in: application, store: store)
-            var details = AdministrativeAct(by: administrator.actor).details
-            (details["kind"], details["hits"]) = (.string(term.kind), .integer(Int64(items.count)))
+            let details = AdministrativeAct(by: administrator.actor)
+                .details(adding: ["kind": .string(term.kind), "hits": .integer(Int64(items.count))])
             try await store.record(AuditEntry(.accountsSearched, details: details), application: application.id)
             return Page(items: items, next: page.next)
         }
