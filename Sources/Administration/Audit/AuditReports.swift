@@ -86,9 +86,7 @@ package struct AuditReports: Sendable {
         in application: Application
     ) async throws -> Page<ListedAuditEvent> {
         let list = PageCursors.List("audit", filter: filter, of: application)
-        let position = try cursors.position(in: requested.after, of: list, count: 2).flatMap { parts in
-            Int(parts[0]).flatMap { at in UUID(uuidString: parts[1]).map { (at: at, id: $0) } }
-        }
+        let position = try cursors.timedPosition(in: requested.after, of: list)
         return try await store.transaction(within: .administration) { store in
             guard let filter = try await self.filter(search, home: home, in: application, store: store) else {
                 return Page(items: [], next: nil)

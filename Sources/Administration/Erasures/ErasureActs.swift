@@ -12,9 +12,7 @@ package struct ErasureActs: Sendable {
         _ phase: ErasureStatus.Phase?, _ requested: RequestedPage, in application: Application
     ) async throws -> Page<ListedErasure> {
         let list = PageCursors.List("erasures", filter: ["status": phase?.rawValue ?? ""], of: application)
-        let position = try cursors.position(in: requested.after, of: list, count: 2).flatMap { parts in
-            Int(parts[0]).flatMap { at in UUID(uuidString: parts[1]).map { (at: at, receipt: $0) } }
-        }
+        let position = try cursors.timedPosition(in: requested.after, of: list)
         let items = try await store.transaction(within: .administration) { store in
             try await store.erasures(phase, before: position, atMost: requested.limit + 1, application: application.id)
         }

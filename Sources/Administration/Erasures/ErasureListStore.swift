@@ -24,9 +24,9 @@ package struct ListedErasure: Sendable {
 }
 
 package protocol ErasureListStore: Sendable {
-    /// The erasures before `position` and `receipt`, the newest first.
+    /// The erasures before a position, the newest first; its id is a receipt.
     func erasures(
-        _ phase: ErasureStatus.Phase?, before position: (at: Int, receipt: UUID)?, atMost count: Int,
+        _ phase: ErasureStatus.Phase?, before position: (at: Int, id: UUID)?, atMost count: Int,
         application: Application.ID
     ) async throws -> [ListedErasure]
 

@@ -19,12 +19,7 @@ package struct Explanations: Sendable {
         of uid: UUID, after cursor: String?, limit: Int, in application: Application
     ) async throws -> Page<TimelineEntry> {
         let list = PageCursors.List("timeline", filter: ["uid": uid.text], of: application)
-        let position = try cursors.position(in: cursor, of: list, count: 2).map { parts in
-            guard let at = Int(parts[0]), let id = UUID(uuidString: parts[1]) else {
-                throw AccountsError.invalidParameter("after", reason: "is not a cursor of this list")
-            }
-            return (at: at, id: id)
-        }
+        let position = try cursors.timedPosition(in: cursor, of: list)
         let events = try await store.transaction(within: .administration) { store in
             let uid = try await store.resolve(uid, application: application.id)
             let pseudonyms = try await store.pseudonyms(of: uid, application: application.id)

@@ -56,6 +56,15 @@ package struct PageCursors: Sendable {
         return position
     }
 
+    /// The time in microseconds and the id in a cursor; `nil` for the beginning.
+    ///
+    /// - Throws: `AccountsError.invalidParameter` for a cursor of another list.
+    func timedPosition(in cursor: String?, of list: List) throws -> (at: Int, id: UUID)? {
+        try position(in: cursor, of: list, count: 2).flatMap { parts in
+            Int(parts[0]).flatMap { at in UUID(uuidString: parts[1]).map { (at: at, id: $0) } }
+        }
+    }
+
     private func write(_ position: [String], in list: List) -> String {
         let json = JSONValue.array(position.map { .string($0) }).text
         let filter = list.filter.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }

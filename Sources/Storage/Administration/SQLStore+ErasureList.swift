@@ -32,11 +32,11 @@ extension SQLStore: ErasureListStore {
         """, latestErasures)
 
     package func erasures(
-        _ phase: ErasureStatus.Phase?, before position: (at: Int, receipt: UUID)?, atMost count: Int,
+        _ phase: ErasureStatus.Phase?, before position: (at: Int, id: UUID)?, atMost count: Int,
         application: Application.ID
     ) async throws -> [ListedErasure] {
         var binds: [Bind] = [
-            .application(application), .int(position?.at ?? .endOfTime), .uuid(position?.receipt ?? UUID()),
+            .application(application), .int(position?.at ?? .endOfTime), .uuid(position?.id ?? UUID()),
             .int(count),
         ]
         if let phase { binds.append(.text(phase.rawValue)) }
