@@ -69,7 +69,7 @@ extension ApplicationPolicy.AutomaticLinking: Decodable {}
 
 extension Decoder {
     /// Decodes a value from its text.
-    fileprivate func parse<Value>(_ parse: (String) -> Value?) throws -> Value {
+    func parse<Value>(_ parse: (String) -> Value?) throws -> Value {
         guard let value = parse(try singleValueContainer().decode(String.self)) else {
             throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: "is not valid"))
         }

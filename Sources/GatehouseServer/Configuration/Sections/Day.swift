@@ -11,13 +11,7 @@ struct Day: Decodable, Sendable, Equatable {
         self.start = start
     }
 
-    init(from decoder: any Decoder) throws {
-        let text = try decoder.singleValueContainer().decode(String.self)
-        guard let day = Day(text) else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "is not a day"))
-        }
-        self = day
-    }
+    init(from decoder: any Decoder) throws { self = try decoder.parse { Day($0) } }
 }
 
 extension Form {
