@@ -1,7 +1,6 @@
 /// The binds of one request, encoded in one buffer by the caller, so that the reactor only passes pointers into it.
 struct Arguments: Sendable {
     static let sizeFault = "the values exceed PostgreSQL's limit of 1 GB or 65,535 parameters"
-    static let none = Arguments(types: [], lengths: [], offsets: [], bytes: [])
     /// The offset that represents NULL.
     static let null = -1
 
@@ -9,10 +8,6 @@ struct Arguments: Sendable {
     let lengths: [Int32]
     let offsets: [Int]
     let bytes: [UInt8]
-
-    private init(types: [UInt32], lengths: [Int32], offsets: [Int], bytes: [UInt8]) {
-        (self.types, self.lengths, self.offsets, self.bytes) = (types, lengths, offsets, bytes)
-    }
 
     init(_ binds: [Bind]) throws(PostgresError) {
         for bind in binds {
@@ -31,7 +26,8 @@ struct Arguments: Sendable {
             bytes += bind.value ?? []
         }
         bytes.append(0)
-        self.init(types: binds.map(\.type), lengths: lengths, offsets: offsets, bytes: bytes)
+        types = binds.map(\.type)
+        (self.lengths, self.offsets, self.bytes) = (lengths, offsets, bytes)
     }
 
     /// Calls `body` with the arguments of libpq's `PQsendQueryPrepared`: count, values, lengths and formats (all
