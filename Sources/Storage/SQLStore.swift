@@ -181,7 +181,7 @@ private func translated(_ error: PostgresError) -> any Error {
         AccountsError.unavailable(reason: "\(error)")
     case .cancelled: CancellationError()
     case .server where error.isRetryable: StoreConflict(isTransient: true)
-    case .server where error.isUniqueViolation() || error.isForeignKeyViolation: StoreConflict()
+    case .server where error.isUniqueViolation || error.isForeignKeyViolation: StoreConflict()
     default: error
     }
 }

@@ -73,7 +73,7 @@ import Testing
             }
             load.end()
             let result = await tally.value
-            try await eventually { database.isReachable }
+            try await eventually { database.statistics.isReachable }
             let present = try await numbers(in: database)
             #expect(result.acknowledged.isSubset(of: present))
             #expect(present.isSubset(of: result.acknowledged.union(result.uncertain)))
@@ -109,7 +109,7 @@ import Testing
             try await eventually { try await numbers(in: database).count > 200 }
 
             await cluster.crash()
-            try await eventually { !database.isReachable }
+            try await eventually { !database.statistics.isReachable }
             // Once the loss is known, callers fail at once.
             try await eventually { await thrown { try await database.execute(.one) } != nil }
             try await Task.sleep(for: .seconds(1.2))

@@ -88,7 +88,7 @@ import Testing
                     let last = try transaction.send(.count, [])
                     _ = try await answers[0].rows()
                     let second = await thrown { try await answers[1].rows() }
-                    #expect(second?.isUniqueViolation() == true)
+                    #expect(second?.isUniqueViolation == true)
                     for answer in [answers[2], last] {
                         let error = await thrown { try await answer.rows() }
                         #expect(error != nil)

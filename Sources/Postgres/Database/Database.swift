@@ -57,7 +57,6 @@ package final class Database: Executor {
         return try await request.promise.value()
     }
 
-    package var isReachable: Bool { statistics.isReachable }
     package var statistics: Statistics { inbox.statistics }
 
     /// The numbers of answered and failed single statements of this process, by classes of waiting times.

@@ -19,10 +19,10 @@ package enum PostgresError: Error, Sendable, Equatable {
     case migration(String)
     case distribution(String)
 
-    /// Whether the error is a violation of this unique constraint, by its whole name, or of any if `constraint` is nil.
-    package func isUniqueViolation(constraint: String? = nil) -> Bool {
-        guard case .server(let error) = self, error.sqlState == ServerError.uniqueViolation else { return false }
-        return constraint == nil || error.constraint == constraint
+    /// Whether the error is a violation of a unique constraint.
+    package var isUniqueViolation: Bool {
+        guard case .server(let error) = self else { return false }
+        return error.sqlState == ServerError.uniqueViolation
     }
 
     /// Whether the error is a violation of a foreign key, such as one to a row that has been deleted.
