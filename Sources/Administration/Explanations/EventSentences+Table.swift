@@ -14,7 +14,7 @@ extension EventSentences {
                         "The account was created with {provider}, which proved an address. There was no account to join.",
                     .addressNotJoined:
                         "The account was created with {provider}, which proved an address. The application joined no accounts by addresses.",
-                ])),
+                ] as [LinkingRule: String])),
         "account.disabled": Entry("An administrator disabled the account."),
         "account.enabled": Entry("An administrator enabled the account."),
         "account.profile-changed": Entry("An administrator changed the account's name or metadata."),
@@ -72,7 +72,7 @@ extension EventSentences {
                         "A guest linked an identity of {provider} that proved an address of this account, and moved here.",
                     .guestMerge:
                         "A guest linked an identity of {provider} that proved an address of this account, which absorbed the guest.",
-                ])),
+                ] as [LinkingRule: String])),
         "identity.unlinked": Entry("An identity of {provider} was removed."),
         "identity.address-changed": Entry("The address of an identity of {provider} was changed."),
         "identity.address-evicted": Entry(
@@ -195,10 +195,6 @@ extension EventSentences {
     private static func sentences<Case: RawRepresentable<String> & Hashable>(
         _ sentences: [Case: String]
     ) -> [String: String] {
-        Dictionary(uniqueKeysWithValues: sentences.map { ($0.key.rawValue, $0.value) })
-    }
-
-    private static func sentences(_ sentences: [LinkingRule: String]) -> [String: String] {
         Dictionary(uniqueKeysWithValues: sentences.map { ($0.key.rawValue, $0.value) })
     }
 }
