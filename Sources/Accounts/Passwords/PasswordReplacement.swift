@@ -111,7 +111,7 @@ package struct PasswordReplacement: Sendable {
     ) async throws {
         let application = session.application
         let linked = try await store.identities(of: identity.uid, application: application.id).filter {
-            $0.id != identity.id && !$0.isGuest && ($0.isQuarantined || setBefore.map($0.linkedAt.isAfter) ?? true)
+            $0.id != identity.id && !$0.isGuest && ($0.isQuarantined || $0.linkedAt > setBefore ?? .distantPast)
         }
         guard !linked.isEmpty else {
             return try await OwnerNotices(store: store, application: application.id)
@@ -129,8 +129,4 @@ package struct PasswordReplacement: Sendable {
             identities: linked.map { $0.name(in: application) }, locale: contact.languages)
         try await store.enqueue(messages + [review], about: identity.uid, application: application.id)
     }
-}
-
-extension Date {
-    fileprivate func isAfter(_ other: Date) -> Bool { self > other }
 }
