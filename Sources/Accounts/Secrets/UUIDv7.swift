@@ -2,8 +2,8 @@ package import Foundation
 
 extension UUID {
     /// A UUID of version 7 (RFC 9562): rows that are created together are adjacent in every index.
-    package static func v7(at time: Date = Date()) -> UUID {
-        let milliseconds = UInt64(clamping: Int64(time.timeIntervalSince1970 * 1000))
+    package static func v7() -> UUID {
+        let milliseconds = UInt64(clamping: Int64(Date().timeIntervalSince1970 * 1000))
         var generator = SystemRandomNumberGenerator()
         // Each half has its random bits behind the version (7) and the variant (the bits 10).
         let high: UInt64 = milliseconds << 16 | 0x7000 | generator.next() & 0x0FFF
