@@ -96,7 +96,7 @@ struct BodyPart {
             let isLast = index == line.index(before: line.endIndex)
             let isBlank = byte == 0x20 || byte == 0x09
             let isLiteral = isPlain(byte) && byte != UInt8(ascii: "=") && !(isBlank && isLast)
-            let token = isLiteral ? String(Unicode.Scalar(byte)) : escape(byte)
+            let token = isLiteral ? String(Unicode.Scalar(byte)) : "=" + [byte].hex.uppercased()
             // Each line keeps one column free for the soft line break, except before the last character.
             if column + token.utf8.count > (isLast ? 76 : 75) {
                 output += "=\r\n"
@@ -106,11 +106,6 @@ struct BodyPart {
             column += token.utf8.count
         }
         return output
-    }
-
-    private static func escape(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16, uppercase: true)
-        return byte < 16 ? "=0\(digits)" : "=\(digits)"
     }
 }
 

@@ -164,13 +164,14 @@ extension QueueWorker {
     private func process(_ entry: Entry) async {
         do {
             let isDelivered = try await withinAnAttempt { try await self.handler.deliver(entry, at: self.time.now()) }
-            state.withLock { state in
-                guard isDelivered else { return }
-                state.statistics.sent += 1
-                state.places.noteConfigured(entry.lane)
+            if isDelivered {
+                state.withLock { state in
+                    state.statistics.sent += 1
+                    state.places.noteConfigured(entry.lane)
+                }
+                handler.count(.sent, of: entry)
+                logger.log(level: log.deliveredLevel, log.delivered, metadata: metadata(of: entry))
             }
-            if isDelivered { handler.count(.sent, of: entry) }
-            if isDelivered { logger.log(level: log.deliveredLevel, log.delivered, metadata: metadata(of: entry)) }
             await record(entry) { try await self.handler.queue.markDelivered(entry) }
         } catch is CancellationError {
             logger.debug(log.inDoubt, metadata: metadata(of: entry))
