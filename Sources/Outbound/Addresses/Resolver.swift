@@ -93,7 +93,7 @@ final class Resolver: Sendable {
 
     /// Resolves with the system's resolver, which also parses all formats of `inet_aton`, such as `127.1` and
     /// `0x7f000001`.
-    private static let systemLookUp: LookUp = { host in
+    static let systemLookUp: LookUp = { host in
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?

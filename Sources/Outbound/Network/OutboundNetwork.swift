@@ -32,9 +32,7 @@ package final class OutboundNetwork: Sendable {
         let loops = HTTPClient.defaultEventLoopGroup
         self.limits = limits
         self.rules = rules
-        resolver =
-            lookUp.map { Resolver(lifetime: limits.resolution, loops: loops, lookUp: $0) }
-            ?? Resolver(lifetime: limits.resolution, loops: loops)
+        resolver = Resolver(lifetime: limits.resolution, loops: loops, lookUp: lookUp ?? Resolver.systemLookUp)
         clients = PinnedClients(loops: loops, limits: limits, tls: tls)
         log = OutboundLog(logger)
         self.clock = clock
