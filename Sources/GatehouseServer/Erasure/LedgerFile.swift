@@ -107,7 +107,7 @@ struct LedgerFile: ErasureLedger {
     private func sealed(_ line: Line) -> Line {
         var line = line
         let parts = [line.application, line.uid, line.receipt, line.requestedAt, line.erasedAt] + (line.aliases ?? [])
-        line.mac = authenticate(parts.joined(separator: "\n")).map { String(format: "%02x", $0) }.joined()
+        line.mac = authenticate(parts.joined(separator: "\n")).hex
         return line
     }
 
