@@ -1,4 +1,5 @@
 package import Accounts
+package import Foundation
 internal import ProviderKit
 
 /// Everything that the use cases of administrators need from a database.
@@ -44,7 +45,6 @@ package final class AdministrationUseCases: Sendable {
     package let acts: AccountActs
     package let explanations: Explanations
     package let notes: AdminNotes
-    package let granted: GrantedAccounts
     package let export: AccountExport
     package let reading: AccountReading
     package let search: AccountSearch
@@ -83,7 +83,6 @@ package final class AdministrationUseCases: Sendable {
         cursors = PageCursors(opaque: opaque)
         explanations = Explanations(store: store, cursors: cursors)
         notes = AdminNotes(acts: acts, cursors: cursors)
-        granted = GrantedAccounts(store: store)
         export = accounts.export
         reading = AccountReading(store: store, opaque: opaque, cursors: cursors)
         search = AccountSearch(store: store, cursors: cursors)
@@ -116,5 +115,14 @@ package final class AdministrationUseCases: Sendable {
     /// The links with which accounts of the application `home` become administrators.
     package func adminInvitations(home: Application) -> AdminInvitations {
         AdminInvitations(store: store, opaque: opaque, home: home)
+    }
+
+    /// Requires the right to grant the roles of an account, or of the one that has absorbed it.
+    ///
+    /// Administrators are accounts of the application `home`.
+    /// - Throws: `AdministrationError.forbidden`.
+    package func requireRight(of administrator: Administrator, toActOn uid: UUID, home: Application) async throws {
+        let uid = try await store.resolve(uid, application: administrator.application.id)
+        try await administrator.requireRight(toActOn: uid, home: home.id, in: store)
     }
 }

@@ -7,6 +7,6 @@ extension AdminRequest {
     ///
     /// - Throws: `AdministrationError.forbidden`.
     func requireRight(toActOn uid: UUID) async throws {
-        try await services.granted.requireRight(of: administrator, toActOn: uid, home: settings.home)
+        try await services.requireRight(of: administrator, toActOn: uid, home: settings.home)
     }
 }
