@@ -71,7 +71,8 @@ struct DeletedResetTests {
         }
     }
 
-    private static let lockAccount = Statement(.write, "SELECT uid FROM accounts WHERE uid = $1 FOR UPDATE")
+    private static let lockAccount = Statement(
+        .write, "SELECT FROM accounts WHERE application_id = 1 AND uid = $1 FOR UPDATE")
 
     @Test func `an address that is no identity yet becomes one with the restore`() async throws {
         try await TestServer.linking { server, client in
