@@ -26,7 +26,7 @@ final class Resolver: Sendable {
     private let loops: any EventLoopGroup
     private let state = Mutex(State())
 
-    init(lifetime: Duration, loops: any EventLoopGroup, lookUp: @escaping LookUp = Resolver.systemLookUp) {
+    init(lifetime: Duration, loops: any EventLoopGroup, lookUp: @escaping LookUp) {
         self.lifetime = lifetime
         self.loops = loops
         self.lookUp = lookUp

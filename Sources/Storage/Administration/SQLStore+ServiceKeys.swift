@@ -139,10 +139,6 @@ extension SQLStore: ServiceKeyStore {
 }
 
 extension Bind {
-    static func object(_ members: [String: JSONValue]) throws -> Bind {
-        .json(try JSONValue.object(members).jsonText())
-    }
-
     /// The details of an act, to which a statement adds what has changed.
     static func act(_ act: AdministrativeAct) throws -> Bind { try .object(act.details) }
 }

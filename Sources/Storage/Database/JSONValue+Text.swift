@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Postgres
 internal import ProviderKit
 
 extension JSONValue {
@@ -16,5 +17,11 @@ extension JSONValue {
     func jsonText() throws -> String {
         if case .object(let members) = self, members.isEmpty { return Self.emptyObject }
         return String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+    }
+}
+
+extension Bind {
+    static func object(_ members: [String: JSONValue]) throws -> Bind {
+        .json(try JSONValue.object(members).jsonText())
     }
 }

@@ -4,9 +4,9 @@ internal import Synchronization
 /// Answers concurrent calls by key with one statement.
 ///
 /// A caller that arrives while a statement is in progress shares the next statement. The next statement starts when the
-/// current one has ended, or at once if a crowd waits for it and fewer than `width` statements are in progress. A single
-/// caller therefore never waits for others, each call gets cheaper as more arrive, and each statement starts after the
-/// calls that it answers. A cancelled caller returns at once and does not affect the others.
+/// current one has ended, or at once if a crowd waits for it and fewer than `width` statements are in progress. A
+/// single caller therefore never waits for others, each call gets cheaper as more arrive, and each statement starts
+/// after the calls that it answers. A cancelled caller returns at once and does not affect the others.
 final class JoinedCalls<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The value of each key that has a row; a row that can't be decoded fails the calls for its key alone.
     typealias Answers = [Key: Result<Value, any Error>]
@@ -54,8 +54,8 @@ final class JoinedCalls<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The value of the key's row, or `nil` if there is no such row.
     ///
-    /// - Throws: `PostgresError.overloaded` if too many callers wait, `.deadlineExceeded` if the statement did not start
-    ///   in time, `CancellationError` once the task is cancelled, or the error of `fetch` or of decoding the row.
+    /// - Throws: `PostgresError.overloaded` if too many callers wait, `.deadlineExceeded` if the statement did not
+    ///   start in time, `CancellationError` once the task is cancelled, or the error of `fetch` or of decoding the row.
     func value(of key: Key) async throws -> Value? {
         let id = state.withLock { state in
             state.lastID += 1

@@ -68,7 +68,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         try await run(Self.selectDue, [.application(application)]).map { try $0.dueErasure() }
     }
 
-    /// Ends the grace period of the erasure's account; the statement does the same for the erasure.
+    /// Begins a statement that ends a grace period: ends it for the account; the rest must end it for the erasure.
     static let endingGracePeriod: StaticString = """
         WITH account AS (
             UPDATE accounts a SET purge_after = now()
