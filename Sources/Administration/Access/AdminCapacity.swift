@@ -4,7 +4,7 @@ internal import Synchronization
 /// Bounds how many calls of administrators a replica runs at once, so that sign-ins never wait for them.
 package final class AdminCapacity: Sendable {
     private static let pause: Duration = .milliseconds(20)
-    private let places: Int
+    package let places: Int
     private let patience: Duration
     private let running = Mutex(0)
 
@@ -13,12 +13,12 @@ package final class AdminCapacity: Sendable {
         (self.places, self.patience) = (places, patience)
     }
 
-    /// Four calls at once, or fewer if the replica has less than six connections for transactions.
+    /// Allows four calls at once, or fewer if the replica has fewer than six connections for transactions.
     ///
-    /// Of these, one stays free for a plan or switch, which has a place of its own, and one for people.
+    /// One connection stays free for a plan or switch, which has a place of its own, and one for people.
     package convenience init(transactions: Int) { self.init(places: min(4, max(1, transactions - 2))) }
 
-    /// - Throws: `AccountsError.overloaded` if `calls` are running already.
+    /// - Throws: `AccountsError.overloaded` if no place becomes free within `patience`.
     package func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async throws -> Result {

@@ -9,7 +9,7 @@ package struct WebhookActs: Sendable {
     let store: any TransactionalStore & Store
     let trail: any AuditTrail
     let directory: any WebhookDirectory
-    /// Fewer than the calls that a replica runs at once, because a webhook may take long to answer.
+    /// Tests have a capacity of their own, because a webhook may take long to answer.
     private let tests = AdminCapacity(places: 2)
 
     /// The most events that one call posts again.

@@ -126,12 +126,13 @@ package struct Backend {
 }
 
 extension Configuration.Database {
-    /// Half of the connections pipeline single statements, and the rest run transactions; the listener has its own.
+    /// Half of the connections, or fewer, pipeline single statements, and the rest run transactions; the listener has
+    /// its own.
     ///
-    /// Writes on one connection commit one after the other, so pipelining needs several connections. Three run
-    /// transactions at least, because calls of administrators may take two (`AdminCapacity`).
+    /// Writes on one connection commit one after the other, so pipelining needs several connections. At least three run
+    /// transactions, because calls of administrators may take two (`AdminCapacity`).
     var postgres: Database.Configuration {
-        let pipelined = max(1, connections / 2)
+        let pipelined = max(1, min(connections / 2, connections - 3))
         var database = Database.Configuration(url: url.value)
         database.pipelined = pipelined
         database.transactions = max(3, connections - pipelined)

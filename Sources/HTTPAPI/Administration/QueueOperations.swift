@@ -45,7 +45,9 @@ struct QueueOperations {
     }
 
     var testWebhook: AdminOperation<(name: String, body: Act<NoFields>), WebhookTestPayload> {
-        AdminOperation("webhooks.test", scope: .writeDeliveries, errors: [.notFound]) { request, input in
+        AdminOperation(
+            "webhooks.test", scope: .writeDeliveries, hasOwnCapacity: true, errors: [.notFound]
+        ) { request, input in
             let reason = try input.body.reasonWithoutNote
             let test = try await useCases.webhooks.test(
                 input.name, by: request.act(because: reason), in: request.application)
