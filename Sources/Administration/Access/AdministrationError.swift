@@ -1,6 +1,6 @@
 /// The errors that only administrators get; `HTTPAPI` maps each case to a code and a status.
 package enum AdministrationError: Error, Sendable, Equatable {
-    /// The administrator lacks the scope.
+    /// The administrator lacks the scope, in this application or in another one that the act concerns.
     case forbidden(AdminScope)
     case accountNotFound
     /// There is no such object of the application, such as a key, a delivery or an erasure.

@@ -45,9 +45,10 @@ package struct Administrator: Sendable {
         guard scopes.contains(scope) else { throw AdministrationError.forbidden(scope) }
     }
 
-    /// Requires the right to grant wherever an account has a role, because who takes over the account has its roles.
+    /// Requires the right to grant in every application where the account has a role, because somebody who takes over
+    /// the account gets its roles.
     ///
-    /// `home` is the application of the administrators' accounts; those of other applications have no role.
+    /// `home` is the application of the administrators' accounts; accounts of other applications have no role.
     /// - Throws: `AdministrationError.forbidden`.
     func requireRight(toActOn uid: UUID, home: Application.ID, in store: any AdminGrantStore) async throws {
         guard application.id == home else { return }

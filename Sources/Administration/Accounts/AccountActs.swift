@@ -24,7 +24,8 @@ package struct AccountActs: Sendable {
     /// The same acts, which refuse to disable or delete the last owner of all applications.
     package func keepingOwners(of home: Application) -> AccountActs { AccountActs(store: store, home: home.id) }
 
-    /// The same acts for an administrator, who acts on others only with the right to grant what they have.
+    /// The same acts for an administrator, who may act on another one only with the right to grant all roles of that
+    /// person.
     package func keepingOwners(of home: Application, for administrator: Administrator) -> AccountActs {
         var acts = keepingOwners(of: home)
         acts.administrator = administrator

@@ -41,7 +41,7 @@ package struct RecoveryLinks: Sendable {
         let token = opaque.make()
         let url = "\(application.issuer)/recover?token=\(token.text)"
         return try await acts.onAccount(uid, in: application) { store, uid, status in
-            try await requireOwner(uid, status, in: application, store: store)
+            try await requireRecoverable(uid, status, in: application, store: store)
             let address = try await address(of: uid, for: delivery, in: application, store: store)
             let proof = NewProof.recovery(token, of: uid, sentTo: address)
             let expiry = proof.expiry(from: time.now())
@@ -66,13 +66,14 @@ package struct RecoveryLinks: Sendable {
     }
 
     /// Requires a live account of somebody who can prove who they are.
-    private func requireOwner(
+    private func requireRecoverable(
         _ uid: UUID, _ status: AccountStatus, in application: Application, store: any AccountActs.Store
     ) async throws {
         switch status {
         case .live: break
         case .disabled: throw AdministrationError.wrongState(reason: "The account is disabled")
         case .deleted: throw AdministrationError.wrongState(reason: "The account is being deleted")
+        // `onAccount` has refused it.
         case .absorbed: throw StoreConflict()
         }
         guard try await store.identities(of: uid, application: application.id).contains(where: { !$0.isGuest }) else {

@@ -3,7 +3,7 @@ internal import Administration
 internal import Foundation
 
 extension AdminRequest {
-    /// Requires the right to grant what the account has, if it is an administrator's.
+    /// Requires the right to grant the account's roles, if it is an administrator's.
     ///
     /// - Throws: `AdministrationError.forbidden`.
     func requireRight(toActOn uid: UUID) async throws {

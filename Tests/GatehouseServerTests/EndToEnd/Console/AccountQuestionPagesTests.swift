@@ -119,7 +119,7 @@ struct AccountQuestionPagesTests {
             #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'recovery'") == 0)
             #expect(try await server.count("SELECT count(*) FROM admin_grants") == roles)
 
-            // Who may grant the same acts on them.
+            // A person who may grant the same role may act on them.
             try await server.grant(.owner, to: browser.person, on: "photos")
             let path = Self.page(of: person) + "/disable"
             let done = try await browser.submit(path, ["reason.code": "support"])
