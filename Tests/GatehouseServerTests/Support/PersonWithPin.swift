@@ -80,7 +80,9 @@ struct PersonWithPin: Sendable {
         let events = try await server.text(
             """
             SELECT string_agg(e.event, ' ' ORDER BY e.at, e.id)
-              FROM audit_events e JOIN accounts a ON e.account = sha256(a.audit_key || uuid_send(a.uid))
+              FROM audit_events e
+              JOIN accounts a ON a.application_id = e.application_id
+                             AND e.account = sha256(a.audit_key || uuid_send(a.uid))
              WHERE a.uid = $1 AND (e.event LIKE 'pin.%' OR e.event = 'session.elevated')
             """, [.uuid(principal.uid)])
         return events?.split(separator: " ").map(String.init) ?? []

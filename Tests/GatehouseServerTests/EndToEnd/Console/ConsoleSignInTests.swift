@@ -31,7 +31,8 @@ struct ConsoleSignInTests {
                 #expect(!value.hasPrefix("eyJ") && !value.contains(".ey"), "\(name)")
             }
             let tokens: StaticString = """
-                SELECT count(*) FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id
+                SELECT count(*) FROM refresh_tokens t
+                  JOIN sessions s ON s.application_id = t.application_id AND s.id = t.session_id
                  WHERE s.client_id = 'gatehouse-console'
                 """
             #expect(try await server.count(tokens) == 0)
