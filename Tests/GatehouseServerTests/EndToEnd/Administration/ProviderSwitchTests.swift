@@ -236,8 +236,9 @@ struct ProviderSwitchTests {
             // As if `scripted` had opened the session.
             try await server.execute(
                 """
-                UPDATE sessions SET identity_id = (SELECT id FROM identities WHERE provider = 'scripted')
-                 WHERE ended_at IS NULL
+                UPDATE sessions
+                   SET identity_id = (SELECT id FROM identities WHERE application_id = 1 AND provider = 'scripted')
+                 WHERE application_id = 1 AND ended_at IS NULL
                 """)
             try await server.age("provider_switches", "sessions_listed_at", by: "60 seconds")
             try await eventually("the session has ended") {

@@ -90,7 +90,8 @@ struct PinRaceTests {
         }
     }
 
-    private static let lockSession = Statement(.write, "SELECT id FROM sessions WHERE id = $1 FOR UPDATE")
+    private static let lockSession = Statement(
+        .write, "SELECT id FROM sessions WHERE application_id = 1 AND id = $1 FOR UPDATE")
 
     /// Guesses the PINs of a range at once.
     private func guessAll(of person: PersonWithPin, in range: Range<Int>) async throws -> [AccountsError?] {
