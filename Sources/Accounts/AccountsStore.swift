@@ -93,13 +93,14 @@ package func retryingUnderContention<Result>(
     }
 }
 
-/// Runs a decision, and repeats it after each `StoreConflict`, from the second one on after a short random pause.
+/// Runs a decision, and repeats it after each `StoreConflict`, from the second one on after a random pause.
 ///
-/// The decision reads its rows again each time. Without the pauses, the same callers would conflict each time.
+/// The decision reads its rows again each time. Without the pauses, the same callers would conflict each time. Their
+/// bounds double, because where statements are slow, as on Citus, short ones would not separate the callers.
 /// - Throws: `AccountsError.unavailable` after eight conflicts.
 package func retryingOnConflict<Result>(_ decision: () async throws -> Result) async throws -> Result {
     for attempt in 0..<8 {
-        if attempt > 1 { try await Task.sleep(for: .milliseconds(Double.random(in: 1...Double(3 * attempt)))) }
+        if attempt > 1 { try await Task.sleep(for: .milliseconds(Double.random(in: 1...Double(2 << attempt)))) }
         do { return try await decision() } catch is StoreConflict { continue }
     }
     throw AccountsError.unavailable(reason: "rows changed repeatedly")
