@@ -62,7 +62,7 @@ package struct Rotation: Sendable {
 }
 
 /// The scopes and the resource that an OpenID client asks a token for.
-package struct TokenTarget: Sendable {
+package struct TokenTarget: Sendable, Hashable {
     /// The scopes that the client asks for; empty for all that it was granted.
     package var scopes: [String] = []
     /// The resource that the client names (RFC 8707); `nil` for the only one that it was granted.

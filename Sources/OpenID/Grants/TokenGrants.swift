@@ -180,7 +180,8 @@ package struct TokenGrants: Sendable {
             let own = settings.scopes(ofResource: resource)
             let ofOthers = resource.isEmpty ? [] : settings.resources.values.flatMap(\.scopes.keys)
             let scopes = all.filter { own.contains($0) || !ofOthers.contains($0) }
-            if !scopes.isEmpty { target.available[resource] = Array(scopes) }
+            // Sorted, so that equal targets are equal: refreshes with the same target share statements.
+            if !scopes.isEmpty { target.available[resource] = scopes.sorted() }
         }
         return target
     }

@@ -9,7 +9,7 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore, AccountDetail
         if isInTransaction {
             try await run(JoinedUsers.select, [.application(application), .uuids([uid])]).first?.user()
         } else {
-            try await translatingErrors { try await joined.users.value(of: uid, application: application) }
+            try await translatingErrors { try await joined.users.value(of: uid, in: application) }
         }
     }
 

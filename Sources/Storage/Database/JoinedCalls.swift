@@ -49,6 +49,9 @@ final class JoinedCalls<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.fetch = fetch
     }
 
+    /// Whether no statement is in progress, and so no caller waits.
+    var isIdle: Bool { state.withLock { $0.statements == 0 } }
+
     /// The number of callers that wait for the next statement.
     var waiting: Int { state.withLock { $0.waiting.count } }
 

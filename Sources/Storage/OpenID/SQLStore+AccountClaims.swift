@@ -50,7 +50,7 @@ extension SQLStore {
         ofSession session: UUID, client: String, application: Application.ID
     ) async throws -> AccountClaims? {
         let found = try await translatingErrors {
-            try await joined.accountClaims.value(of: session, application: application)
+            try await joined.accountClaims.value(of: session, in: application)
         }
         guard let found, found.client.hasSameBytes(as: client) else { return nil }
         return found.claims

@@ -29,11 +29,11 @@ extension SQLStore: CodeStore {
 
     package func use(_ code: CodeUse, application: Application.ID) async throws -> CodeUseOutcome {
         let binds: [Bind] =
-            [
-                .application(application), .bytes(code.code), .bool(!code.client.isPublic), .text(code.client.id),
-                .text(code.issuer), .text(code.redirectURI), .text(code.codeChallenge), .uuid(code.session),
-                .interval(code.sessionLifetime), .bytes(code.refreshToken.hash),
-            ] + code.target.binds + [.interval(code.refreshLifetime), .interval(code.tolerance)]
+            [.application(application), .bytes(code.code)] + code.target.binds + [
+                .bool(!code.client.isPublic), .text(code.client.id), .text(code.issuer), .text(code.redirectURI),
+                .text(code.codeChallenge), .uuid(code.session), .interval(code.sessionLifetime),
+                .bytes(code.refreshToken.hash), .interval(code.refreshLifetime), .interval(code.tolerance),
+            ]
         guard let idle = code.instanceIdle else {
             guard var row = try await run(Self.useCode, binds).first else { return .refused }
             return try row.nextCodeUse()
@@ -57,13 +57,13 @@ extension SQLStore {
         WITH code AS MATERIALIZED (
             SELECT client_id, redirect_uri, code_challenge, nonce, issuer, scopes, resources, claims, token_claims, uid,
                    session_id, client_session, redeemed_at, redeemed_at IS NULL AND expires_at > now() AS is_live,
-                   'offline_access' = ANY (scopes) AND 'offline_access' = ANY ($14) AS is_offline,
+                   'offline_access' = ANY (scopes) AND 'offline_access' = ANY ($6) AS is_offline,
         """
 
     private static let partiesOfCode: StaticString = """
                    AS consent_scopes
               FROM authorization_codes t
-             WHERE application_id = $1 AND hash = $2 AND ($3 OR client_id = $4)
+             WHERE application_id = $1 AND hash = $2 AND ($10 OR client_id = $11)
                FOR UPDATE
         ), account AS MATERIALIZED (
             SELECT uid, audit_key FROM accounts
@@ -79,13 +79,13 @@ extension SQLStore {
                FOR SHARE
         ), consent AS MATERIALIZED (
             SELECT scopes, resources FROM consents
-             WHERE application_id = $1 AND uid = (SELECT uid FROM account) AND client_id = $4 AND $15
+             WHERE application_id = $1 AND uid = (SELECT uid FROM account) AND client_id = $11 AND $7
                FOR SHARE
         ), granted AS MATERIALIZED (
             SELECT parent.id AS parent_id, parent.uid, parent.identity_id, parent.methods, parent.authenticated_at,
                    parent.is_borrowed, parent.device, parent.address, i.provider, i.provider_uid, i.profile, i.is_guest,
                    code.is_offline,
-                   CASE WHEN code.is_offline THEN now() + $9::interval ELSE parent.expires_at END AS ends_at,
+                   CASE WHEN code.is_offline THEN now() + $16::interval ELSE parent.expires_at END AS ends_at,
                    now() AS now, code.scopes, code.resources, code.claims, code.token_claims, code.nonce,
         """
 
@@ -93,17 +93,17 @@ extension SQLStore {
                    AS is_suitable
               FROM code, parent, identities i
              WHERE i.application_id = $1 AND i.id = parent.identity_id
-               AND code.is_live AND code.client_id = $4 AND code.issuer = $5 AND code.redirect_uri = $6
-               AND code.code_challenge IS NOT DISTINCT FROM $7
-               AND (NOT $15 OR EXISTS (SELECT 1 FROM consent c
+               AND code.is_live AND code.client_id = $11 AND code.issuer = $12 AND code.redirect_uri = $13
+               AND code.code_challenge IS NOT DISTINCT FROM $14
+               AND (NOT $7 OR EXISTS (SELECT 1 FROM consent c
                                         WHERE c.scopes @> code.consent_scopes AND c.resources @> code.resources))
         """
 
     private static let sessionInBrowser: StaticString = """
         ), existing AS MATERIALIZED (
             SELECT id FROM sessions
-             WHERE application_id = $1 AND parent_id = (SELECT parent_id FROM granted) AND client_id = $4
-               AND issuer = $5 AND ended_at IS NULL
+             WHERE application_id = $1 AND parent_id = (SELECT parent_id FROM granted) AND client_id = $11
+               AND issuer = $12 AND ended_at IS NULL
                FOR UPDATE
         ), moved AS (
             UPDATE sessions s
@@ -118,8 +118,8 @@ extension SQLStore {
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, authenticated_at, is_borrowed, device, address,
                     expires_at, kind, parent_id, client_id, issuer, outlives_parent, last_used_at)
-            SELECT $1, $8, uid, identity_id, methods, authenticated_at, is_borrowed, device, address, ends_at, 'client',
-                   parent_id, $4, $5, is_offline, now
+            SELECT $1, $15, uid, identity_id, methods, authenticated_at, is_borrowed, device, address, ends_at,
+                   'client', parent_id, $11, $12, is_offline, now
               FROM granted
              WHERE is_suitable AND NOT EXISTS (SELECT 1 FROM existing)
             RETURNING id, expires_at, generation
@@ -128,7 +128,7 @@ extension SQLStore {
     private static let sessionOfInstance: StaticString = """
         ), instance AS MATERIALIZED (
             SELECT session_id, expires_at > now() AS is_awaited FROM clients
-             WHERE application_id = $1 AND client_id = $4 AND deleted_at IS NULL
+             WHERE application_id = $1 AND client_id = $11 AND deleted_at IS NULL
                AND EXISTS (SELECT 1 FROM granted WHERE is_suitable)
                FOR UPDATE
         ), bound AS MATERIALIZED (
@@ -150,8 +150,8 @@ extension SQLStore {
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, authenticated_at, is_borrowed, device, address,
                     expires_at, kind, client_id, issuer, last_used_at)
-            SELECT $1, $8, g.uid, g.identity_id, g.methods, g.authenticated_at, g.is_borrowed, g.device, g.address,
-                   g.now + $20::interval, 'client', $4, $5, g.now
+            SELECT $1, $15, g.uid, g.identity_id, g.methods, g.authenticated_at, g.is_borrowed, g.device, g.address,
+                   g.now + $20::interval, 'client', $11, $12, g.now
               FROM granted g, instance
              WHERE NOT EXISTS (SELECT 1 FROM existing)
                AND (instance.session_id IS NULL AND instance.is_awaited OR EXISTS (SELECT 1 FROM bound))
@@ -159,11 +159,11 @@ extension SQLStore {
         ), noted AS (
             UPDATE clients c SET uid = granted.uid, session_id = opened.id, slot = NULL
               FROM granted, opened
-             WHERE c.application_id = $1 AND c.client_id = $4
+             WHERE c.application_id = $1 AND c.client_id = $11
         ), announced AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'instance.bound', sha256(account.audit_key || uuid_send(account.uid)),
-                   session_pseudonym(account.audit_key, opened.id), jsonb_build_object('client', $4::text)
+                   session_pseudonym(account.audit_key, opened.id), jsonb_build_object('client', $11::text)
               FROM account, opened
         """
 
@@ -180,15 +180,15 @@ extension SQLStore {
             INSERT INTO refresh_tokens
                    (application_id, hash, session_id, generation, expires_at, scopes, resources, claims, token_claims,
                     issuer)
-            SELECT $1, $10, session.id, session.generation, least(now() + $18::interval, session.expires_at),
-                   granted.scopes, granted.resources, granted.claims, granted.token_claims, $5
+            SELECT $1, $17, session.id, session.generation, least(now() + $18::interval, session.expires_at),
+                   granted.scopes, granted.resources, granted.claims, granted.token_claims, $12
               FROM granted, session
              WHERE granted.is_offline
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
                    session_pseudonym(account.audit_key, opened.id),
-                   jsonb_build_object('kind', 'client', 'client', $4::text)
+                   jsonb_build_object('kind', 'client', 'client', $11::text)
               FROM account, opened
         )
         SELECT

@@ -97,11 +97,11 @@ extension SQLStore: DeviceStore {
         WITH seen AS MATERIALIZED (
             SELECT state FROM handoffs WHERE application_id = $1 AND hash = $2
         ), device AS MATERIALIZED (
-            SELECT uid, session_id, state, scopes, resources, poll_interval, poll_interval + $10::interval AS slower,
+            SELECT uid, session_id, state, scopes, resources, poll_interval, poll_interval + $15::interval AS slower,
                    coalesce(polled_at > now() - poll_interval, false) AS is_early, expires_at <= now() AS is_late,
-                   'offline_access' = ANY (scopes) AND 'offline_access' = ANY ($14) AS is_offline
+                   'offline_access' = ANY (scopes) AND 'offline_access' = ANY ($6) AS is_offline
               FROM handoffs
-             WHERE application_id = $1 AND hash = $2 AND kind = 'device' AND client_id = $3 AND issuer = $4
+             WHERE application_id = $1 AND hash = $2 AND kind = 'device' AND client_id = $8 AND issuer = $9
                FOR UPDATE
         ), account AS MATERIALIZED (
             SELECT uid, audit_key FROM accounts
@@ -117,25 +117,25 @@ extension SQLStore: DeviceStore {
                FOR SHARE
         ), consent AS MATERIALIZED (
             SELECT scopes, resources FROM consents
-             WHERE application_id = $1 AND uid = (SELECT uid FROM account) AND client_id = $3 AND $15
+             WHERE application_id = $1 AND uid = (SELECT uid FROM account) AND client_id = $8 AND $7
                FOR SHARE
         ), granted AS MATERIALIZED (
             SELECT person.uid, person.identity_id, person.methods, person.authenticated_at, person.is_borrowed,
                    i.provider, i.provider_uid, i.profile, i.is_guest, device.scopes, device.resources,
                    device.is_offline, now() AS now,
-                   CASE WHEN device.is_offline THEN now() + $8::interval ELSE now() + $9::interval END AS ends_at,
+                   CASE WHEN device.is_offline THEN now() + $13::interval ELSE now() + $14::interval END AS ends_at,
         """, suitsTarget,
         """
                    AS is_suitable
               FROM device, person, identities i
              WHERE i.application_id = $1 AND i.id = person.identity_id
-               AND (NOT $15 OR EXISTS (SELECT 1 FROM consent c
+               AND (NOT $7 OR EXISTS (SELECT 1 FROM consent c
                                         WHERE c.scopes @> device.scopes AND c.resources @> device.resources))
         ), opened AS (
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, authenticated_at, device, address, expires_at, kind,
                     client_id, issuer, last_used_at, is_borrowed)
-            SELECT $1, $5, uid, identity_id, methods, authenticated_at, $16, $17, ends_at, 'client', $3, $4, now,
+            SELECT $1, $10, uid, identity_id, methods, authenticated_at, $16, $17, ends_at, 'client', $8, $9, now,
                    is_borrowed
               FROM granted
              WHERE is_suitable
@@ -150,15 +150,15 @@ extension SQLStore: DeviceStore {
             INSERT INTO refresh_tokens
                    (application_id, hash, session_id, generation, expires_at, scopes, resources, claims, token_claims,
                     issuer)
-            SELECT $1, $6, opened.id, opened.generation, least(now() + $7::interval, opened.expires_at),
-                   granted.scopes, granted.resources, '{}'::text[], '{}'::text[], $4
+            SELECT $1, $11, opened.id, opened.generation, least(now() + $12::interval, opened.expires_at),
+                   granted.scopes, granted.resources, '{}'::text[], '{}'::text[], $9
               FROM granted, opened
              WHERE granted.is_offline
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
                    session_pseudonym(account.audit_key, opened.id),
-                   jsonb_build_object('kind', 'client', 'client', $3::text)
+                   jsonb_build_object('kind', 'client', 'client', $8::text)
               FROM account, opened
         )
         SELECT CASE WHEN seen.state = 'waiting' THEN seen.state ELSE device.state END, device.is_early, device.is_late,
@@ -178,11 +178,11 @@ extension SQLStore: DeviceStore {
 
     package func poll(_ poll: DevicePoll, application: Application.ID) async throws -> DevicePollOutcome {
         let binds: [Bind] =
-            [
-                .application(application), .bytes(poll.code), .text(poll.client.id), .text(poll.issuer),
-                .uuid(poll.session), .bytes(poll.refreshToken.hash), .interval(poll.refreshLifetime),
-                .interval(poll.sessionLifetime), .interval(poll.accessLifetime), .interval(poll.slowDown),
-            ] + poll.target.binds.prefix(5) + [.text(poll.connection.device), .text(poll.connection.address)]
+            [.application(application), .bytes(poll.code)] + poll.target.binds.prefix(5) + [
+                .text(poll.client.id), .text(poll.issuer), .uuid(poll.session), .bytes(poll.refreshToken.hash),
+                .interval(poll.refreshLifetime), .interval(poll.sessionLifetime), .interval(poll.accessLifetime),
+                .interval(poll.slowDown), .text(poll.connection.device), .text(poll.connection.address),
+            ]
         guard var row = try await run(Self.pollDevice, binds).first else { return .refused }
         let state: String = try row.next()
         let (isEarly, isLate): (Bool, Bool) = (try row.next(), try row.next())

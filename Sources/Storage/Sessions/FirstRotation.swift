@@ -1,19 +1,29 @@
 internal import Accounts
 package import Postgres
 
-/// The rotation of a REST client's token that was not presented before; concurrent calls share its statement.
+/// The rotation of a token that was not presented before; concurrent calls on the same terms share its statement.
 package struct FirstRotation: Hashable, Sendable {
     let presented, successor: [UInt8]
-    /// The lifetime of the successor in seconds.
-    let lifetime: Int
 
-    static func joined(from database: Database) -> JoinedRows<Self, SessionGrant> {
+    /// What all tokens of a statement have in common.
+    struct Terms: Hashable, Sendable {
+        var application: Application.ID
+        /// The lifetime of the successors.
+        var lifetime: Duration
+        /// `nil` for the tokens of the REST interface.
+        var client, issuer: String?
+        /// Names no scopes and no resource.
+        var target: TokenTarget
+    }
+
+    static func joined(from database: Database) -> JoinedRows<Terms, Self, SessionGrant> {
         // A statement begins as soon as a connection is free, because it may wait for the disk.
-        JoinedRows(crowd: 1, most: 64, limits: database.configuration) { rotations, application in
-            let binds: [Bind] = [
-                .application(application), .bytesArray(rotations.map(\.presented)),
-                .bytesArray(rotations.map(\.successor)), .ints(rotations.map(\.lifetime)),
-            ]
+        JoinedRows(crowd: 1, most: 64, limits: database.configuration) { rotations, terms in
+            let binds: [Bind] =
+                [.application(terms.application), .bytesArray(rotations.map(\.presented))] + terms.target.binds + [
+                    .bytesArray(rotations.map(\.successor)), .interval(terms.lifetime), .text(terms.client),
+                    .text(terms.issuer),
+                ]
             do {
                 let rows = try await database.once(rotate, binds)
                 return Dictionary(try rows.map(rotated)) { first, _ in first }
@@ -24,45 +34,48 @@ package struct FirstRotation: Hashable, Sendable {
         }
     }
 
-    /// Inserts the successors `$3` of the tokens `$2`, with the lifetimes `$4` in seconds, and returns a row for each.
+    /// Inserts the successors `$10` of the tokens `$2`, and returns a row for each.
     ///
-    /// It leaves out what it can't decide, or would have to wait for: `SQLStore.rotate` decides that. The row of the
-    /// session is locked as the foreign key of its tokens locks it, unless another transaction is deleting the session.
-    /// A successor that exists is left out at first, because its insertion would wait for a transaction that deletes
-    /// it. The order of the insertions keeps two statements for the same tokens from waiting for each other.
+    /// The other parameters are those of `SQLStore.rotate`, which decides about the tokens that this statement leaves
+    /// out: those that it can't decide, or would have to wait for. The row of the session is locked as the foreign key
+    /// of its tokens locks it, unless another transaction is deleting the session. A successor that exists is left out
+    /// at first, because its insertion would wait for a transaction that deletes it. The order of the insertions keeps
+    /// two statements for the same tokens from waiting for each other.
     ///
     /// LATERAL, because Citus can't join a function that returns several columns otherwise.
     package static let rotate = Statement(
         .write,
         """
         WITH presented AS MATERIALIZED (
-            SELECT r.hash, r.successor, r.lifetime, p.*
-              FROM unnest($2::bytea[], $3::bytea[], $4::int8[]) AS r (hash, successor, lifetime)
+            SELECT r.hash, r.successor, p.*
+              FROM unnest($2::bytea[], $10::bytea[]) AS r (hash, successor)
              CROSS JOIN LATERAL (
-                   SELECT t.session_id, s.uid, s.identity_id, s.methods, s.authenticated_at, s.expires_at, s.generation,
-                          s.is_borrowed
+                   SELECT
+        """, SQLStore.presentedColumns,
+        """
                      FROM refresh_tokens t
                      JOIN sessions s ON s.application_id = $1 AND s.id = t.session_id
-                    WHERE t.application_id = $1 AND t.hash = r.hash AND
-        """, SQLStore.isLive,
+                    WHERE t.application_id = $1 AND t.hash = r.hash AND (t.scopes IS NULL OR (
+        """, SQLStore.suitsTarget, ")) AND", SQLStore.isPresentable, SQLStore.consentScopes,
         """
-                      AND s.client_id IS NULL
+                          )))
                       AND NOT EXISTS (
                           SELECT 1 FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = r.successor)
                       FOR KEY SHARE OF s SKIP LOCKED) p
         ), rotated AS (
-            INSERT INTO refresh_tokens (application_id, hash, session_id, generation, expires_at)
-            SELECT $1, successor, session_id, generation, least(now() + lifetime * interval '1 second', expires_at)
+            INSERT INTO refresh_tokens
+                   (application_id, hash, session_id, generation, expires_at, scopes, resources, claims, token_claims,
+                    issuer)
+            SELECT $1, successor, session_id, generation, least(now() + $11::interval, expires_at), scopes, resources,
+                   claims, token_claims, issuer
               FROM presented
              ORDER BY successor
             ON CONFLICT DO NOTHING
             RETURNING hash
         )
-        SELECT p.hash, p.successor, p.lifetime, p.is_borrowed, p.session_id, p.uid, p.authenticated_at, p.expires_at,
-               p.generation, p.methods, i.provider, i.provider_uid,
-        """, SQLStore.firstAddresses,
+        SELECT p.hash, p.successor,
+        """, SQLStore.refreshedSession, SQLStore.firstAddresses, SQLStore.refreshedScope, SQLStore.accountColumns,
         """
-               , i.profile::text, a.roles, a.claims::text
           FROM rotated r
           JOIN presented p ON p.successor = r.hash
           JOIN identities i ON i.application_id = $1 AND i.id = p.identity_id
@@ -71,22 +84,19 @@ package struct FirstRotation: Hashable, Sendable {
 
     private static func rotated(_ row: Row) throws -> (Self, Result<SessionGrant, any Error>) {
         var row = row
-        let rotation = Self(presented: try row.next(), successor: try row.next(), lifetime: try row.next())
-        let grant = Result {
-            let isBorrowed: Bool = try row.next()
-            var grant = try row.nextGrant()
-            grant.isBorrowed = isBorrowed
-            return grant
-        }
-        return (rotation, grant)
+        let rotation = Self(presented: try row.next(), successor: try row.next())
+        return (rotation, Result { try row.nextRefreshed() })
     }
 }
 
-extension FirstRotation {
-    /// `nil` for a token of an OpenID client.
-    init?(_ rotation: Rotation) {
-        guard rotation.client == nil else { return nil }
-        (presented, successor) = (rotation.presented, rotation.successor)
-        lifetime = Int(rotation.lifetime.components.seconds)
+extension FirstRotation.Terms {
+    /// `nil` if the client names scopes or a resource.
+    ///
+    /// Terms are from the configuration only: texts from outside are slow to compare, can be equal without having the
+    /// same bytes, and can be any number.
+    init?(of rotation: Rotation, application: Application.ID) {
+        guard rotation.target.scopes.isEmpty, rotation.target.resource == nil else { return nil }
+        (self.application, lifetime, target) = (application, rotation.lifetime, rotation.target)
+        (client, issuer) = (rotation.client?.id, rotation.client?.issuer)
     }
 }

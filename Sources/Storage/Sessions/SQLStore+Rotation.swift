@@ -2,10 +2,35 @@ package import Accounts
 package import Postgres
 
 extension SQLStore: RefreshStore {
-    /// Whether the refresh token `t` can be presented, and its session `s` goes on.
-    static let isLive: StaticString = """
+    /// What a rotation reads of the refresh token `t` and of its session `s`.
+    static let presentedColumns: StaticString = """
+        t.session_id, s.uid, s.identity_id, s.methods, s.authenticated_at, s.expires_at, s.generation, s.is_borrowed,
+        t.scopes, t.resources, t.claims, t.token_claims, t.issuer
+        """
+
+    /// Whether the client `$12` can present the refresh token `t` at the issuer `$13`, and its session `s` goes on.
+    ///
+    /// If the client needs it, the account's consent must contain all that the token was granted. The text ends in the
+    /// comparison with `consentScopes`; these and `)))` complete it.
+    static let isPresentable: StaticString = """
         t.expires_at > now() AND s.ended_at IS NULL AND s.expires_at > now()
         AND coalesce(t.generation, s.generation) = s.generation
+        AND s.client_id IS NOT DISTINCT FROM $12 AND t.issuer IS NOT DISTINCT FROM $13
+        AND (NOT $7 OR EXISTS (
+            SELECT 1 FROM consents c
+             WHERE c.application_id = $1 AND c.uid = s.uid AND c.client_id = $12 AND c.resources @> t.resources
+               AND c.scopes @> (
+        """
+
+    /// The first columns that `Row.nextRefreshed` reads, with the commas between them and the others: `firstAddresses`,
+    /// `refreshedScope` and `accountColumns` follow.
+    static let refreshedSession: StaticString = """
+        p.session_id, p.uid, p.authenticated_at, p.expires_at, p.generation, p.methods, i.provider, i.provider_uid,
+        """
+
+    static let refreshedScope: StaticString = """
+        , i.profile::text, a.roles, a.claims::text, p.scopes, p.resources, p.claims, i.is_guest, p.is_borrowed,
+        p.token_claims,
         """
 
     /// Rotates a refresh token by inserting its successor, and ends the session if the token is reused.
@@ -19,35 +44,28 @@ extension SQLStore: RefreshStore {
         .write,
         """
         WITH presented AS MATERIALIZED (
-            SELECT t.session_id, s.uid, s.identity_id, s.methods, s.authenticated_at, s.expires_at, s.generation,
-                   s.is_borrowed, t.scopes, t.resources, t.claims, t.token_claims, t.issuer, t.scopes IS NULL OR (
-        """, suitsTarget,
+            SELECT
+        """, presentedColumns, ", t.scopes IS NULL OR (", suitsTarget,
         """
                    ) AS is_suitable
               FROM refresh_tokens t
               JOIN sessions s ON s.application_id = $1 AND s.id = t.session_id
              WHERE t.application_id = $1 AND t.hash = $2 AND
-        """, isLive,
+        """, isPresentable, consentScopes,
         """
-               AND s.client_id IS NOT DISTINCT FROM $8 AND t.issuer IS NOT DISTINCT FROM $9
-               AND (NOT $15 OR EXISTS (
-                   SELECT 1 FROM consents c
-                    WHERE c.application_id = $1 AND c.uid = s.uid AND c.client_id = $8 AND c.resources @> t.resources
-                      AND c.scopes @> (
-        """, consentScopes,
-        """
-                      )))
+                   )))
         ), successor AS MATERIALIZED (
-            SELECT s.created_at < now() - $5::interval
-                   AND (s.created_at < now() - $7::interval
-                        OR EXISTS (SELECT 1 FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = $4)) AS is_reuse
+            SELECT s.created_at < now() - $15::interval
+                   AND (s.created_at < now() - $16::interval
+                        OR EXISTS (
+                            SELECT 1 FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = $14)) AS is_reuse
               FROM refresh_tokens s
-             WHERE s.application_id = $1 AND s.hash = $3
+             WHERE s.application_id = $1 AND s.hash = $10
         ), rotated AS (
             INSERT INTO refresh_tokens
                    (application_id, hash, session_id, generation, expires_at, scopes, resources, claims, token_claims,
                     issuer)
-            SELECT $1, $3, session_id, generation, least(now() + $6::interval, expires_at), scopes, resources, claims,
+            SELECT $1, $10, session_id, generation, least(now() + $11::interval, expires_at), scopes, resources, claims,
                    token_claims, issuer
               FROM presented
              WHERE is_suitable AND NOT EXISTS (SELECT 1 FROM successor)
@@ -59,9 +77,10 @@ extension SQLStore: RefreshStore {
             RETURNING s.id, s.uid, s.kind, s.client_id, s.issuer
         ), told AS (
             INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
-            SELECT $1, id, $10, client_id, 'backchannel-logout', uid, jsonb_build_object('client', client_id, 'issuer', issuer)
+            SELECT $1, id, $17, client_id, 'backchannel-logout', uid,
+                   jsonb_build_object('client', client_id, 'issuer', issuer)
               FROM ended
-             WHERE $10::text IS NOT NULL
+             WHERE $17::text IS NOT NULL
             ON CONFLICT (application_id, event_id, webhook) DO UPDATE
                SET created_at = excluded.created_at, due_at = excluded.due_at, attempts = 0, leased_until = NULL,
                    acknowledged_at = NULL, failed_at = NULL, failure = NULL
@@ -74,12 +93,8 @@ extension SQLStore: RefreshStore {
         )
         SELECT coalesce((SELECT is_reuse FROM successor), false),
                (SELECT count(pg_notify('gatehouse', 'ended:' || $1::text || ':' || e.id::text)) FROM ended e),
-               p.session_id, p.uid, p.authenticated_at, p.expires_at, p.generation, p.methods, i.provider, i.provider_uid,
-        """, firstAddresses,
-        """
-               , i.profile::text, a.roles, a.claims::text, p.scopes, p.resources, p.claims, i.is_guest, p.is_borrowed,
-               p.token_claims, p.is_suitable,
-        """, accountColumns,
+               p.is_suitable,
+        """, refreshedSession, firstAddresses, refreshedScope, accountColumns,
         """
           FROM presented p
           JOIN identities i ON i.application_id = $1 AND i.id = p.identity_id
@@ -88,35 +103,25 @@ extension SQLStore: RefreshStore {
 
     /// Decides about a token: by the statement that concurrent calls share, and by one of its own if that has no answer.
     package func rotate(_ rotation: Rotation, application: Application.ID) async throws -> RefreshOutcome {
-        if !isInTransaction, let first = FirstRotation(rotation),
-            let grant = try await translatingErrors({
-                try await joined.rotations.value(of: first, application: application)
-            })
+        let first = FirstRotation(presented: rotation.presented, successor: rotation.successor)
+        if !isInTransaction, let terms = FirstRotation.Terms(of: rotation, application: application),
+            let grant = try await translatingErrors({ try await joined.rotations.value(of: first, in: terms) })
         {
             count(.refreshes, in: application)
             return .succeeded(grant)
         }
         let rows = try await run(
             Self.rotate,
-            [
-                .application(application), .bytes(rotation.presented), .bytes(rotation.successor),
-                .bytes(rotation.afterSuccessor), .interval(rotation.reuseInterval), .interval(rotation.lifetime),
-                .interval(rotation.recovery), .text(rotation.client?.id), .text(rotation.client?.issuer),
-                .text(rotation.logoutLane),
-            ] + rotation.target.binds)
+            [.application(application), .bytes(rotation.presented)] + rotation.target.binds + [
+                .bytes(rotation.successor), .interval(rotation.lifetime), .text(rotation.client?.id),
+                .text(rotation.client?.issuer), .bytes(rotation.afterSuccessor), .interval(rotation.reuseInterval),
+                .interval(rotation.recovery), .text(rotation.logoutLane),
+            ])
         guard var row = rows.first else { return .refused }
         let isReuse: Bool = try row.next()
         _ = try row.next(Int.self)
-        var grant = try row.nextGrant()
-        grant.clientScope = try row.nextClientScope()
-        grant.isBorrowed = try row.next()
-        let tokenClaims = try row.next([String]?.self) ?? []
-        grant.clientScope?.tokenClaims = tokenClaims
         let isSuitable: Bool = try row.next()
-        if !tokenClaims.isEmpty {
-            let account = try row.nextAccountClaims(of: grant)
-            grant.clientScope?.account = account
-        }
+        let grant = try row.nextRefreshed()
         if isReuse {
             onChange(.revoked(SessionRevocation(of: grant.sessionID, application: application)))
             if rotation.logoutLane != nil { onChange(.queued) }

@@ -11,22 +11,22 @@ extension SQLStore: GuestSuccessorStore, SessionStore {
     /// A borrowed session, which another device or app opened without a proof, gives no token that opens further ones
     /// (`StandardScope.lending`).
     static let suitsTarget: StaticString = """
-        $11::text[] <@ scopes
+        $3::text[] <@ scopes
         AND EXISTS (
-            SELECT 1 FROM unnest($13::text[], $14::text[]) AS target (resource, scope)
-             WHERE target.scope = ANY (scopes) AND ($11 = '{}' OR target.scope = ANY ($11))
+            SELECT 1 FROM unnest($5::text[], $6::text[]) AS target (resource, scope)
+             WHERE target.scope = ANY (scopes) AND ($3 = '{}' OR target.scope = ANY ($3))
                AND NOT (is_borrowed AND target.scope IN ('native', 'qr', 'blitz_qr_auth'))
-               AND (target.resource = ANY (resources) OR target.resource = '' AND $12::text IS NULL)
-               AND CASE WHEN $12::text IS NULL
+               AND (target.resource = ANY (resources) OR target.resource = '' AND $4::text IS NULL)
+               AND CASE WHEN $4::text IS NULL
                         THEN NOT EXISTS (SELECT 1 FROM unnest(resources) AS other
-                                          WHERE other <> target.resource AND other = ANY ($13))
-                        ELSE target.resource = $12 END)
+                                          WHERE other <> target.resource AND other = ANY ($5))
+                        ELSE target.resource = $4 END)
         """
 
     /// The scopes for which a grant `t` of a client needs consent, also those of single claims.
     static let consentScopes: StaticString = """
         t.scopes || ARRAY(
-            SELECT member.scope FROM unnest($16::text[], $17::text[]) AS member (claim, scope)
+            SELECT member.scope FROM unnest($8::text[], $9::text[]) AS member (claim, scope)
              WHERE member.claim = ANY (t.claims || t.token_claims))
         """
 
@@ -120,10 +120,24 @@ extension Row {
             ClientScope(scopes: $0, resources: resources ?? [], claims: claims ?? [], isGuest: isGuest)
         }
     }
+
+    /// The grant of a refresh token that was presented, with what it allows a client.
+    mutating func nextRefreshed() throws -> SessionGrant {
+        var grant = try nextGrant()
+        grant.clientScope = try nextClientScope()
+        grant.isBorrowed = try next()
+        let tokenClaims = try next([String]?.self) ?? []
+        grant.clientScope?.tokenClaims = tokenClaims
+        if !tokenClaims.isEmpty {
+            let account = try nextAccountClaims(of: grant)
+            grant.clientScope?.account = account
+        }
+        return grant
+    }
 }
 
 extension TokenTarget {
-    /// The binds `$11` to `$17` of the statements with `suitsTarget` and `consentScopes`.
+    /// The binds `$3` to `$9` of the statements with `suitsTarget` and `consentScopes`.
     var binds: [Bind] {
         let pairs = available.flatMap { resource, scopes in scopes.map { (resource, $0) } }
         return [

@@ -17,8 +17,9 @@ struct PgbenchRotation: Sendable {
 
     /// SQL for the statement's parameters, by their numbers.
     private static let parameters = [
-        1: ":application::int4", 2: hashes(of: ":token::int8"), 3: hashes(of: ":token::int8 + 1"),
-        4: "ARRAY(SELECT :lifetime::int8 FROM generate_series(1, \(width)))",
+        1: ":application::int4", 2: hashes(of: ":token::int8"), 3: "'{}'::text[]", 4: "NULL::text", 5: "'{}'::text[]",
+        6: "'{}'::text[]", 7: "false", 8: "'{}'::text[]", 9: "'{}'::text[]", 10: hashes(of: ":token::int8 + 1"),
+        11: "make_interval(secs => :lifetime)", 12: "NULL::text", 13: "NULL::text",
     ]
 
     private static func hashes(of token: String) -> String {

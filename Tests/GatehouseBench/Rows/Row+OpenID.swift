@@ -56,12 +56,12 @@ extension Row {
         let pgbench = try PgbenchOpenID(
             SQLStore.useCode,
             [
-                2: RelyingParty.hash(":code"), 3: "true", 4: "'\(RelyingParty.client)'::text", 5: "'\(issuer)'::text",
-                6: "'\(RelyingParty.redirectURI)'::text", 7: "'\(RelyingParty.challenge)'::text",
-                8: "gen_random_uuid()", 9: "'30 days'::interval", 10: RelyingParty.hash("-:code"),
-                11: "'{}'::text[]", 12: "NULL::text", 13: "'{\"\"}'::text[]", 14: "'{openid}'::text[]",
-                15: "false", 16: "'{}'::text[]", 17: "'{}'::text[]", 18: "'30 days'::interval",
-                19: "'2 seconds'::interval",
+                2: RelyingParty.hash(":code"), 3: "'{}'::text[]", 4: "NULL::text", 5: "'{\"\"}'::text[]",
+                6: "'{openid}'::text[]", 7: "false", 8: "'{}'::text[]", 9: "'{}'::text[]", 10: "true",
+                11: "'\(RelyingParty.client)'::text", 12: "'\(issuer)'::text",
+                13: "'\(RelyingParty.redirectURI)'::text", 14: "'\(RelyingParty.challenge)'::text",
+                15: "gen_random_uuid()", 16: "'30 days'::interval", 17: RelyingParty.hash("-:code"),
+                18: "'30 days'::interval", 19: "'2 seconds'::interval",
             ], named: "code", codes: 100_000, stage: stage)
         return Row(
             name: "code redemption, ES256", aim: 0.7, gatehouse: gatehouse,

@@ -3,8 +3,10 @@ import Foundation
 import Postgres
 import ProviderKit
 import Testing
+import Tokens
 
 @testable import GatehouseServer
+@testable import OpenID
 @testable import Storage
 
 /// Refreshes that share a statement: what it rotates, and what it leaves to the statement for a single token.
@@ -20,7 +22,7 @@ struct SharedRefreshTests {
         var database: Database { server.backend.database }
 
         func rotated(_ rotations: [FirstRotation]) async throws -> [FirstRotation: Result<SessionGrant, any Error>] {
-            try await SharedStatements(from: database).rotations.values(rotations, application)
+            try await SharedStatements(from: database).rotations.values(rotations, .rest(of: application))
         }
 
         func uid(_ index: Int) -> Bind { .uuid(UUID(uuidString: all[index].uid)) }
@@ -39,10 +41,7 @@ struct SharedRefreshTests {
                     Self.selectToken, .uuid(UUID(uuidString: guest.uid)))
                 var token = try #require(row)
                 all.append(guest)
-                rotations.append(
-                    FirstRotation(
-                        presented: try token.next(), successor: (0..<32).map { _ in .random(in: 0...255) }, lifetime: 60
-                    ))
+                rotations.append(.random(of: try token.next()))
             }
             try await body(
                 Guests(
@@ -178,4 +177,102 @@ struct SharedRefreshTests {
         INSERT INTO refresh_tokens (application_id, hash, session_id, expires_at)
         SELECT $1, $3, session_id, expires_at FROM refresh_tokens WHERE application_id = $1 AND hash = $2
         """)
+
+    // MARK: - Clients
+
+    /// A refresh token of the client `web`, and the terms on which it can be rotated.
+    private struct Grant {
+        let server: TestServer
+        let person: Person
+        let rotation: FirstRotation
+        let terms: FirstRotation.Terms
+
+        func rotated(_ rotations: [FirstRotation], on terms: FirstRotation.Terms) async throws -> [FirstRotation] {
+            let shared = SharedStatements(from: server.backend.database).rotations
+            return Array(try await shared.values(rotations, terms).keys)
+        }
+    }
+
+    private func withGrant(_ body: @Sendable @escaping (Grant) async throws -> Void) async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let person = try await party.api.register(at: server)
+            let code = try await party.code(
+                ["scope": "openid email offline_access"], cookie: party.browser(of: person))
+            let token = try await party.redeem(code)["refresh_token"].string ?? ""
+            var target = TokenTarget()
+            target.available = ["": ["email", "offline_access", "openid"]]
+            try await body(
+                Grant(
+                    server: server, person: person,
+                    rotation: .random(of: try #require(server.backend.opaque.parse(token)).ofClient.hash),
+                    terms: .init(
+                        client: "web", issuer: "http://127.0.0.1:1", target: target,
+                        of: try await server.application().id)))
+        }
+    }
+
+    @Test func `a client's token is rotated only on the terms that its grant fits`() async throws {
+        try await withGrant { grant in
+            for spoil in Self.unfitting {
+                var terms = grant.terms
+                spoil(&terms)
+                let rotated = try await grant.rotated([grant.rotation], on: terms)
+                #expect(rotated.isEmpty, "\(terms)")
+            }
+            #expect(try await grant.rotated([grant.rotation], on: grant.terms) == [grant.rotation])
+        }
+    }
+
+    /// Changes of the terms, after each of which the statement leaves the token out.
+    private static let unfitting: [@Sendable (inout FirstRotation.Terms) -> Void] = [
+        { ($0.client, $0.issuer) = (nil, nil) },
+        { $0.client = "spa" },
+        { $0.issuer = "http://127.0.0.1:2" },
+        { $0.target.available = ["": ["phone"]] },
+    ]
+
+    @Test func `where a client needs consent, its token is rotated only if that contains the grant`() async throws {
+        try await withGrant { grant in
+            var terms = grant.terms
+            terms.target.needsConsent = true
+            for scopes in ["{openid,offline_access}", "{openid,email,offline_access}"] {
+                #expect(try await grant.rotated([grant.rotation], on: terms).isEmpty)
+                try await grant.server.execute(
+                    """
+                    INSERT INTO consents (application_id, uid, client_id, scopes, resources)
+                    SELECT application_id, uid, 'web', $2::text[], '{}' FROM accounts WHERE uid = $1
+                    ON CONFLICT (application_id, uid, client_id) DO UPDATE SET scopes = excluded.scopes
+                    """, [.uuid(UUID(uuidString: grant.person.uid)), .text(scopes)])
+            }
+            #expect(try await grant.rotated([grant.rotation], on: terms) == [grant.rotation])
+        }
+    }
+
+    @Test func `a token of the REST interface is left out beside a client's, and the other way round`() async throws {
+        try await withGrant { grant in
+            let token = try #require(grant.server.backend.opaque.parse(grant.person.refreshToken))
+            let both = [grant.rotation, .random(of: token.hash)]
+            #expect(try await grant.rotated(both, on: grant.terms) == [both[0]])
+            #expect(try await grant.rotated(both, on: .rest(of: grant.terms.application)) == [both[1]])
+        }
+    }
+}
+
+extension FirstRotation {
+    /// A rotation to a random successor.
+    fileprivate static func random(of presented: [UInt8]) -> Self {
+        Self(presented: presented, successor: (0..<32).map { _ in .random(in: 0...255) })
+    }
+}
+
+extension FirstRotation.Terms {
+    fileprivate static func rest(of application: Accounts.Application.ID) -> Self {
+        Self(client: nil, issuer: nil, target: TokenTarget(), of: application)
+    }
+
+    fileprivate init(client: String?, issuer: String?, target: TokenTarget, of application: Accounts.Application.ID) {
+        self.init(
+            application: application, lifetime: .seconds(60), client: client, issuer: issuer, target: target)
+    }
 }

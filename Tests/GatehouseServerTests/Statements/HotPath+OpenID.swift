@@ -95,6 +95,10 @@ extension HotPath {
             let (party, _, tokens) = try await stage.signedIn()
             return { try await party.refresh(tokens["refresh_token"].string ?? "") }
         },
+        HotPath("a client's refresh for a scope", 1) { stage in
+            let (party, _, tokens) = try await stage.signedIn()
+            return { try await party.refresh(tokens["refresh_token"].string ?? "", ["scope": "openid"]) }
+        },
         HotPath("a client's refresh with claims by name", 1) { stage in
             let (party, _, tokens) = try await stage.signedIn(["claims": #"{"id_token":{"email":null}}"#])
             return { try await party.refresh(tokens["refresh_token"].string ?? "") }
