@@ -1,16 +1,15 @@
 /// Everything that the use cases need from a database, as the composition of their ports.
 ///
 /// A use case requires only its own ports and names them in `Store`. Each call works inside and outside a transaction.
-package typealias AccountsStore = TransactionalStore & AccountLocks & ProfileStore & OwnerContactStore
-    & AliasStore & RefreshStore & SessionStore & SessionBearerStore & SessionEndStore
-    & SessionOpeningStore & GuestSuccessorStore & GuestUpgradeStore & LinkingStateStore & LinkingStore & IdentityStore
-    & IdentityRemovalStore & AddressChangeStore & AddressClaimStore & MailForwardingStore & ProviderTokenStore
-    & SingleUseStore & ProofStore & ChallengeStore & RedirectFlowStore & FlowCodeStore & PasswordAttemptStore
-    & RegistrationStore & PasswordStore & PasswordRehashStore & PasswordResetStore & PinStore & ElevationStore
-    & QuarantineStore & MergeStore & MergeTicketStore & MergeUndoStore & DeletionStore & ErasureStatusStore
-    & ErasureQueue & ErasureStore & RevocationRetryStore & IdleGuestStore & PersonalDataStore & MessageOutbox
-    & EventOutbox & EventDeliveryStore & AuditTrail & AccountDetailStore
-    & InvitationStore & RecoveryStore & TrialStore
+package typealias AccountsStore = TransactionalStore & AccountLocks & ProfileStore & OwnerContactStore & AliasStore
+    & RefreshStore & SessionStore & SessionBearerStore & SessionEndStore & SessionOpeningStore & GuestSuccessorStore
+    & GuestUpgradeStore & LinkingStateStore & LinkingStore & IdentityStore & IdentityRemovalStore & RoleIdentityStore
+    & AddressChangeStore & AddressClaimStore & MailForwardingStore & ProviderTokenStore & SingleUseStore & ProofStore
+    & ChallengeStore & RedirectFlowStore & FlowCodeStore & PasswordAttemptStore & RegistrationStore & PasswordStore
+    & PasswordRehashStore & PasswordResetStore & PinStore & ElevationStore & QuarantineStore & MergeStore
+    & MergeTicketStore & MergeUndoStore & DeletionStore & ErasureStatusStore & ErasureQueue & ErasureStore
+    & RevocationRetryStore & IdleGuestStore & PersonalDataStore & MessageOutbox & EventOutbox & EventDeliveryStore
+    & AuditTrail & AccountDetailStore & InvitationStore & RecoveryStore & TrialStore
 
 /// A store that runs several calls in one transaction.
 ///

@@ -6,20 +6,22 @@ internal import ProviderKit
 /// The old address remains until the code that was sent to the new one is presented. If two accounts request the same
 /// address, the one that presents its code first gets it.
 package struct AddressChange: Sendable {
-    typealias Store = OneTimeCodes.Store & LinkWriter.Store & AddressChangeStore
+    typealias Store = OneTimeCodes.Store & LinkWriter.Store & AddressChangeStore & RoleIdentityStore
 
     let store: any TransactionalStore & Store
     let codes: OneTimeCodes
     let tokens: SessionTokens
 
     /// Sends a code to the new address, which `typed` reads from the provider's field, even if it has another owner.
-    /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `ProviderError.malformed`.
+    /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `.tokenTooOld` in a session that must not change
+    ///   an administrator's identity; `ProviderError.malformed`.
     package func begin(
         of id: UUID, typed: (_ field: String) -> String?, from client: Client, by principal: Principal
     ) async throws -> SentCode {
         let application = principal.application
         let identities = try await store.identities(of: principal.uid, application: application.id)
         guard let identity = identities.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
+        try await store.requireReach(of: principal, to: [id])
         let configured = try application.providers.named(identity.provider)
         guard let provider = configured.provider as? any ChallengeProvider else {
             throw AccountsError.identityNotFound
@@ -48,6 +50,7 @@ package struct AddressChange: Sendable {
             store -> Result<ListedIdentity, AccountsError> in
             let seen = try await store.identities(of: principal.uid, application: application.id)
             guard let identity = seen.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
+            try await store.requireReach(of: principal, to: [id])
             let provider = try application.providers.named(identity.provider)
             let target = try await codes.prove(
                 addressChange: presented, of: identity, from: client, in: application, store: store)

@@ -67,10 +67,11 @@ package protocol IdentityRemovalStore: Sendable {
 package struct LockedIdentities: Sendable {
     package let identities: [ListedIdentity]
     package let contact: OwnerContact
+    /// Those that the principal's session must not remove (`RoleIdentityStore`).
+    package let beyondReach: Set<UUID>
 
-    package init(identities: [ListedIdentity], contact: OwnerContact) {
-        self.identities = identities
-        self.contact = contact
+    package init(identities: [ListedIdentity], contact: OwnerContact, beyondReach: Set<UUID>) {
+        (self.identities, self.contact, self.beyondReach) = (identities, contact, beyondReach)
     }
 }
 

@@ -3,7 +3,7 @@ internal import ProviderKit
 
 package struct PasswordChange: Sendable {
     typealias Store = ProfileStore & AccountLocks & AddressClaimStore & PasswordAttemptStore & PasswordStore
-        & PasswordChangeEffects.Store
+        & PasswordChangeEffects.Store & RoleIdentityStore
 
     let store: any TransactionalStore & Store
     let hasher: any PasswordHashing
@@ -16,6 +16,7 @@ package struct PasswordChange: Sendable {
     /// first identity with an address. `current` is optional, but must be correct if given; only then can other sessions
     /// be kept. With `isOfNewAccount`, the owner is not notified of the account's first password, which belongs to the
     /// sign-in that made the account.
+    /// - Throws: `AccountsError.tokenTooOld` in a session that must not change an administrator's password.
     package func change(
         to password: String, current: String?, endingOthers: Bool = true, isOfNewAccount: Bool = false,
         by principal: Principal, from client: Client
@@ -89,6 +90,7 @@ package struct PasswordChange: Sendable {
         let subjects = changes.map(\.identity.subject)
         try await store.transaction { store in
             guard try await store.lock(principal) else { throw AccountsError.invalidToken }
+            try await store.requireReach(of: principal, to: changes.map(\.identity.id))
             for change in changes {
                 try await store.setPassword(
                     change.hash, of: change.identity.id, replacing: change.expected, application: application)

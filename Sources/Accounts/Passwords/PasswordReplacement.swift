@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// Sets a new password after a mailed token was presented, and revokes all other access to the account.
 package struct PasswordReplacement: Sendable {
-    typealias Store = SignIn.Store & PasswordStore & PasswordResetStore & PasswordAttemptStore
+    typealias Store = SignIn.Store & PasswordStore & PasswordResetStore & PasswordAttemptStore & RoleIdentityStore
 
     let signIn: SignIn
     let tokens: SessionTokens
@@ -72,13 +72,17 @@ package struct PasswordReplacement: Sendable {
         try await removeOthersClaims(at: subject.address, owner: identity.uid, application: application, store: store)
     }
 
-    /// Replaces every password of the account, since an intruder may have set them.
+    /// Replaces every password of the account, since an intruder may have set them, except those that the proved
+    /// identity must not change (`RoleIdentityStore`).
     private func setPasswords(
         _ hash: PasswordHash, of uid: UUID, by session: NewSession, store: any Store
     ) async throws {
         let identities = try await store.passwordIdentities(
             of: uid, provider: session.provider, preferring: nil, application: session.application.id)
-        for identity in identities where identity.hash != nil && identity.hash != hash {
+        let beyond = try await store.identitiesWithRoles(
+            beyond: session.provider, session.evidence.providerUid, of: uid, application: session.application.id)
+        for identity in identities where !beyond.contains(identity.id) {
+            guard identity.hash != nil, identity.hash != hash else { continue }
             try await store.setPassword(
                 hash, of: identity.id, replacing: identity.hash, application: session.application.id)
         }

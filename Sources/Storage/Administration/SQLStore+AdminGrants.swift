@@ -124,6 +124,26 @@ extension SQLStore: AdminGrantStore {
     }
 }
 
+extension SQLStore: RoleIdentityStore {
+    static let selectIdentitiesWithRoles = Statement(
+        .read,
+        """
+        SELECT DISTINCT unnest(g.identities)
+          FROM admin_grants g
+         WHERE g.application_id = $1 AND g.uid = $2
+           AND NOT EXISTS (SELECT 1 FROM identities i
+                            WHERE i.application_id = $1 AND i.uid = $2 AND i.provider = $3 AND i.provider_uid = $4
+                              AND i.id = ANY (g.identities))
+        """)
+
+    package func identitiesWithRoles(
+        beyond provider: String, _ providerUid: String, of uid: UUID, application: Application.ID
+    ) async throws -> Set<UUID> {
+        let binds: [Bind] = [.application(application), .uuid(uid), .text(provider), .text(providerUid)]
+        return Set(try await run(Self.selectIdentitiesWithRoles, binds).decoded { try $0.next(UUID.self) })
+    }
+}
+
 extension Application.ID {
     /// The application that a grant is for; `nil` for all, which the database has as 0.
     init?(grantedOn number: Int32) {

@@ -65,9 +65,12 @@ extension SQLStore: IdentityRemovalStore, IdentityStore, MailForwardingStore, Pr
         let answers = try await run([
             (Self.lockAccount, account), (Self.lockSession, session), (Self.selectIdentities, Self.binds(principal)),
             (Self.selectContact, account),
+            (Self.selectIdentitiesWithRoles, account + [.text(principal.provider), .text(principal.providerUid)]),
         ])
         guard try answers[0].lockedStatus() == .live, !answers[1].isEmpty else { return nil }
-        return LockedIdentities(identities: try answers[2].listedIdentities(), contact: try answers[3].contact())
+        return LockedIdentities(
+            identities: try answers[2].listedIdentities(), contact: try answers[3].contact(),
+            beyondReach: Set(try answers[4].decoded { try $0.next(UUID.self) }))
     }
 
     private static func binds(_ principal: Principal) -> [Bind] {

@@ -41,7 +41,7 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
         guard try await lock(principal) else { return nil }
         return LockedIdentities(
             identities: try await identities(of: principal),
-            contact: try await contact(of: principal.uid, application: principal.application.id))
+            contact: try await contact(of: principal.uid, application: principal.application.id), beyondReach: [])
     }
 
     func knownIdentity(
@@ -99,6 +99,12 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
             }
         }
     }
+}
+
+extension MemoryStore: RoleIdentityStore {
+    func identitiesWithRoles(
+        beyond provider: String, _ providerUid: String, of uid: UUID, application: Application.ID
+    ) async throws -> Set<UUID> { [] }
 }
 
 extension MemoryStore: MessageOutbox, EventOutbox, AuditTrail {

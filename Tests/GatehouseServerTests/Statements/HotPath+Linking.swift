@@ -52,7 +52,7 @@ extension HotPath {
                 try await stage.client.post("/auth/identities/email", .object(answer), bearer: person.accessToken)
             }
         },
-        HotPath("unlinking", 3, statements: 9, because: lockAndWrite) { stage in
+        HotPath("unlinking", 3, statements: 10, because: lockAndWrite) { stage in
             let person = try await stage.client.register(at: stage.server)
             _ = try await stage.client.link(.somebody(UUID().uuidString), bearer: person.accessToken)
             let id = try await stage.client.identityID(of: "scripted", bearer: person.accessToken)
@@ -70,8 +70,11 @@ extension HotPath {
             return { try await stage.client.post("/auth/merges/\(id)/undo", bearer: bearer) }
         },
         HotPath(
-            "changing an address with a code", 5, statements: 17,
-            because: "the account's identities; the attempt; what is known; the locks, the check and the writes; COMMIT"
+            "changing an address with a code", 6, statements: 18,
+            because: """
+                the account's identities; those with roles; the attempt; what is known; the locks, the check and the \
+                writes; COMMIT
+                """
         ) { stage in
             let person = try await stage.client.register(at: stage.server)
             let id = try await stage.client.identityID(of: "email", bearer: person.accessToken)

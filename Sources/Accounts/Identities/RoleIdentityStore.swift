@@ -1,0 +1,23 @@
+package import Foundation
+
+/// Keeps the identities of administrators apart from those that their accounts got later.
+///
+/// A role counts only in sessions of the identities that the account had when it got the role, and of those that were
+/// confirmed since. So that another identity does not get the role by the password or the address of one of these, its
+/// sessions can neither change nor remove them.
+package protocol RoleIdentityStore: Sendable {
+    /// Returns the account's identities for which a role counts that does not count for the proved identity.
+    func identitiesWithRoles(
+        beyond provider: String, _ providerUid: String, of uid: UUID, application: Application.ID
+    ) async throws -> Set<UUID>
+}
+
+extension RoleIdentityStore {
+    /// Refuses a change of identities for which a role counts that does not count in the principal's session.
+    /// - Throws: `AccountsError.tokenTooOld`, because the person can authenticate again with another identity.
+    func requireReach(of principal: Principal, to identities: [UUID]) async throws {
+        let beyond = try await identitiesWithRoles(
+            beyond: principal.provider, principal.providerUid, of: principal.uid, application: principal.application.id)
+        guard beyond.isDisjoint(with: identities) else { throw AccountsError.tokenTooOld }
+    }
+}
