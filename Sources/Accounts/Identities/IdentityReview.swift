@@ -12,8 +12,8 @@ package struct IdentityReview: Sendable {
     /// - Throws: `AccountsError.invalidToken`.
     package func identities(for text: String, in application: Application) async throws -> [Identity] {
         let (_, proof, uid) = try await peek(text, in: application)
-        return try await store.identities(of: uid, application: application.id).filter {
-            !$0.isGuest && ($0.provider != proof.provider || $0.providerUid != proof.providerUid)
+        return try await Self.identities(of: uid, reviewedBy: proof, in: application, store: store).filter {
+            !$0.isGuest && !proof.concerns($0)
         }
     }
 
@@ -24,7 +24,7 @@ package struct IdentityReview: Sendable {
     package func review(
         _ text: String, keeping keep: [UUID], removing remove: [UUID], in application: Application
     ) async throws {
-        let (token, _, uid) = try await peek(text, in: application)
+        let (token, proof, uid) = try await peek(text, in: application)
         guard Set(keep).isDisjoint(with: remove) else {
             throw AccountsError.invalidParameter("remove", reason: "names an identity that is to be kept")
         }
@@ -32,7 +32,8 @@ package struct IdentityReview: Sendable {
             guard try await store.consume(.review, hash: token.hash, application: application.id) != nil,
                 try await store.lockAccount(uid, application: application.id) == .live
             else { throw AccountsError.invalidToken }
-            let known = Set(try await store.identities(of: uid, application: application.id).map(\.id))
+            let known = Set(
+                try await Self.identities(of: uid, reviewedBy: proof, in: application, store: store).map(\.id))
             for (field, ids) in [("keep", keep), ("remove", remove)] {
                 guard known.isSuperset(of: ids) else {
                     throw AccountsError.invalidParameter(field, reason: "names an identity that is not the account's")
@@ -53,11 +54,30 @@ package struct IdentityReview: Sendable {
         }
     }
 
+    /// Returns the identities of the account.
+    /// - Throws: `AccountsError.invalidToken` once the mailbox that got the link no longer opens the account. The owner
+    ///   may have changed its address because a stranger reads it.
+    private static func identities(
+        of uid: UUID, reviewedBy proof: Proof, in application: Application, store: some IdentityStore
+    ) async throws -> [Identity] {
+        let identities = try await store.identities(of: uid, application: application.id)
+        guard identities.contains(where: { proof.concerns($0) && !$0.isQuarantined }) else {
+            throw AccountsError.invalidToken
+        }
+        return identities
+    }
+
     private func peek(_ text: String, in application: Application) async throws -> (OpaqueToken, Proof, uid: UUID) {
         guard let token = opaque.parse(text),
             let proof = try await store.peek(.review, hash: token.hash, application: application.id),
             let uid = proof.uid
         else { throw AccountsError.invalidToken }
         return (token, proof, uid)
+    }
+}
+
+extension Proof {
+    fileprivate func concerns(_ identity: Identity) -> Bool {
+        identity.provider == provider && identity.providerUid == providerUid
     }
 }

@@ -88,6 +88,21 @@ struct IdentityReviewTests {
         }
     }
 
+    @Test(arguments: [
+        "UPDATE identities SET provider_uid = 'new@example.com'", "UPDATE identities SET quarantined_at = now()",
+    ])
+    func `the mailbox that got the link cannot use it once it no longer opens the account`(
+        change: String
+    ) async throws {
+        try await TestServer.linking { server, client in
+            let (person, identity) = try await client.victim(at: server, of: "eve")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let token = try await client.reviewToken(of: person.email, at: server)
+            try await server.backend.database.transaction { try await $0.script("\(change) WHERE provider = 'email'") }
+            expectError(try await client.review(token, keep: [identity]), 401, "INVALID_TOKEN")
+        }
+    }
+
     @Test func `if nothing was linked since, the mail has no link`() async throws {
         try await TestServer.linking { server, client in
             let (person, identity) = try await client.victim(at: server, of: "ada")
