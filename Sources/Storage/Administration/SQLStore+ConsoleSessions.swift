@@ -28,7 +28,8 @@ extension SQLStore: ConsoleSessionStore {
                coalesce(a.display_name,
                         (SELECT d.address FROM addresses d WHERE d.application_id = $1 AND d.uid = s.uid
                           ORDER BY d.verified_at LIMIT 1)),
-               floor(extract(epoch FROM now()) - extract(epoch FROM s.authenticated_at))::bigint, s.methods, i.provider,
+               floor(extract(epoch FROM now()) - extract(epoch FROM least(s.authenticated_at, c.proven_at)))::bigint,
+               s.methods, i.provider,
                least(c.expires_at, s.expires_at), c.used_at < now() - $3::interval,
                c.used_at < now() - interval '1 minute', g.role, g.granted_on, s.identity_id = ANY (g.identities)
           FROM console_sessions c
@@ -76,7 +77,7 @@ extension SQLStore: ConsoleSessionStore {
     private static let moveConsoleSession = Statement(
         .write,
         """
-        UPDATE console_sessions c SET session_id = $3, hash = $5, used_at = now()
+        UPDATE console_sessions c SET session_id = $3, hash = $5, used_at = now(), proven_at = now()
           FROM sessions s
          WHERE c.application_id = $1 AND c.hash = $2 AND c.uid = $4 AND c.expires_at > now()
            AND s.application_id = $1 AND s.id = c.session_id AND s.ended_at IS NULL AND s.expires_at > now()

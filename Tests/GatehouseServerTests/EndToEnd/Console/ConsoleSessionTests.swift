@@ -138,6 +138,21 @@ struct ConsoleSessionTests {
         }
     }
 
+    @Test func `a proof that is given elsewhere does not count for a copy of the cookie`() async throws {
+        try await ConsoleBrowser.with { server, browser in
+            let before = try await keys(server)
+            try await server.age("console_sessions", "proven_at", by: "6 minutes")
+            // The session of the console follows that of the browser.
+            try await server.execute("UPDATE sessions SET authenticated_at = now()")
+            let asked = try await browser.submit(Self.rotation, Self.typed)
+            #expect(asked.status == 303 && asked.location?.contains("prompt=login") == true, "\(asked.text)")
+            #expect(try await keys(server) == before)
+            let done = try await browser.prove(at: asked).submit(Self.rotation)
+            #expect(done.status == 303, "\(done.text)")
+            #expect(try await keys(server) > before)
+        }
+    }
+
     @Test func `a proof that was asked for cannot be left out of the address`() async throws {
         try await ConsoleBrowser.with { server, browser in
             let before = try await keys(server)
