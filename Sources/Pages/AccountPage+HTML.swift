@@ -121,6 +121,8 @@ extension String {
 extension StepPage {
     /// Whether a person has typed the word that confirms the deletion of an account; upper and lower case are equal.
     package static func confirms(deletion typed: String, in language: PageLanguage) -> Bool {
+        // Longer texts from outside are slow to compare.
+        guard typed.utf8.count <= 256 else { return false }
         let word = PageTemplates.all[language]?.render("account.data.word", [:])
         return word?.lowercased() == typed.trimmingCharacters(in: .whitespaces).lowercased()
     }

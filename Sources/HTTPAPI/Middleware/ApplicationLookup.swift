@@ -51,7 +51,7 @@ struct ApplicationLookup {
 
 extension Request {
     /// Whether the client shows pages to a person.
-    var takesPages: Bool { headers[.accept]?.contains("text/html") == true }
+    var takesPages: Bool { headers[.accept]?.utf8.firstRange(of: "text/html".utf8) != nil }
 
     /// The host in lower case and without a port.
     var hostName: String {

@@ -84,8 +84,8 @@ extension Response {
     /// A module, or 304 without content if the client has it.
     fileprivate static func script(_ file: ClientScript.File, to request: Request, cache: String) -> Response {
         let tag = "\"\(file.hash)\""
-        let known = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.drop { " W/".contains($0) } } ?? []
-        guard !known.contains(where: { $0.hasSameBytes(as: tag) }) else {
+        let known = request.headers[.ifNoneMatch]?.utf8.split(separator: UInt8(ascii: ",")) ?? []
+        guard !known.contains(where: { $0.drop(while: " W/".utf8.contains).elementsEqual(tag.utf8) }) else {
             return Response(status: .notModified, headers: [.cacheControl: cache, .eTag: tag])
         }
         var response = Response.bytes(file.bytes, type: ClientScript.type, cache: cache)

@@ -164,7 +164,11 @@ extension OpenIDSettings {
             let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
         else { return [] }
         let (id, secret) = (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
-        let plain = { (part: String) in part.replacing("+", with: " ").removingPercentEncoding }
+        let plain = { (part: String) in
+            // By bytes, because characters of a text from outside are slow to find.
+            String(decoding: part.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
+                .removingPercentEncoding
+        }
         guard let plainID = plain(id), let plainSecret = plain(secret) else { return [(id, secret)] }
         let isPlain = plainID.hasSameBytes(as: id) && plainSecret.hasSameBytes(as: secret)
         return isPlain ? [(id, secret)] : [(plainID, plainSecret), (id, secret)]

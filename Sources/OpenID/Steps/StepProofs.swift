@@ -54,7 +54,7 @@ struct StepProofs: StepActions {
     ) async throws -> StepOutcome {
         let application = context.issuer.application
         try await limits.spend(.otpClient, of: RateSubject(context.client), in: application)
-        let kind = identifier.contains("@") ? Address.Kind.email : .phone
+        let kind = identifier.utf8.contains(UInt8(ascii: "@")) ? Address.Kind.email : .phone
         guard let provider = application.providers.challengeProvider(for: kind) else {
             throw ProviderError.malformed(field: "identifier", reason: "is no address that a code can be sent to")
         }

@@ -28,6 +28,24 @@ public enum TokenKeys: Sendable, Hashable {
     case set(String)
     /// A public key in PEM.
     case pem(String)
+
+    /// Compares bytes, as `hash(into:)` does, because a client can register a set.
+    public static func == (first: Self, second: Self) -> Bool {
+        switch (first, second) {
+        case (.published(let first), .published(let second)), (.set(let first), .set(let second)),
+            (.pem(let first), .pem(let second)):
+            first.hasSameBytes(as: second)
+        default: false
+        }
+    }
+
+    /// Hashes the bytes of the text.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .published(let text), .set(let text), .pem(let text):
+            Array(text.utf8).withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+    }
 }
 
 /// Why keys from settings cannot be used.

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import Pages
 import ProviderKit
 import Testing
 
@@ -202,7 +203,7 @@ import Testing
             let names = [
                 "Host", "Origin", "Cookie", "Authorization", "Content-Type", "Accept", "Accept-Language", "User-Agent",
                 "X-Device-Name", "X-Forwarded-For", "X-Forwarded-Proto", "X-Request-ID", "X-MSISDN", "Expect",
-                "Upgrade", "Transfer-Encoding", "Access-Control-Request-Method", "Anything",
+                "Upgrade", "Transfer-Encoding", "Access-Control-Request-Method", "If-None-Match", "Anything",
             ]
             let prefixes = ["": "", "Authorization": "Bearer ", "Cookie": "gatehouse-flow-x=", "Origin": "http://"]
             // Headers of the larger size are refused before they are read.
@@ -213,6 +214,7 @@ import Testing
                         for (method, path) in [
                             ("POST", "/api/v1/auth/mobile-network"), ("GET", "/dev/inbox"), ("GET", "/api/v1/auth/me"),
                             ("GET", "/api/v1/auth/oauth/scripted/callback"), ("OPTIONS", "/api/v1/auth/me"),
+                            ("GET", "/nothing"), ("GET", "/client/gatehouse.js"),
                         ] {
                             let bytes = Self.request(
                                 method, path, headers: headers, body: method == "POST" ? "{}" : nil)
@@ -226,6 +228,58 @@ import Testing
             }
             budget.check()
         }
+    }
+
+    @Test func `a client's name and secret in a header`() async throws {
+        try await serve { server, _ in
+            let raw = RawExchange(server)
+            var budget = ProcessorBudget()
+            for marks in [CombiningMarks.text(bytes: 20_000), CombiningMarks.percentEncoded(bytes: 20_000)] {
+                for text in ["a\(marks):x", "x:a\(marks)"] {
+                    let basic = ["Authorization": "Basic \(Data(text.utf8).base64EncodedString())"]
+                    for path in ["token", "par", "device", "revoke", "introspect"] {
+                        let bytes = Self.request(
+                            "POST", "/oauth/\(path)", headers: basic, body: "a=b",
+                            type: "application/x-www-form-urlencoded")
+                        await budget.spend(on: "\(path): \(text.start)") {
+                            let answer = await raw.send(bytes)
+                            #expect(answer.hasPrefix("HTTP/1.1 4"), "\(path): \(answer.prefix(200))")
+                        }
+                    }
+                }
+            }
+            budget.check()
+        }
+    }
+
+    @Test func `what is typed on a page`() async throws {
+        try await serve { server, _ in
+            var (budget, browser) = (ProcessorBudget(), PageBrowser(server))
+            let page = try await browser.open("/signin")
+            var fields = try #require(page.forms.first { $0.actions.contains("code") }).fields
+            (fields["identifier"], fields["action"]) = (nil, "code")
+            let form = RelyingParty.encoded(fields)
+            for marks in ["a" + CombiningMarks.text(), "a@" + CombiningMarks.text()] {
+                await budget.spend(on: "identifier") { [browser] in
+                    var browser = browser
+                    let view = try? await browser.exchange(.POST, page.path, form: "\(form)&identifier=\(marks)")
+                    #expect(view?.status == 400, "\(view?.text ?? "")")
+                }
+                await budget.spend(on: "the word that confirms a deletion") {
+                    #expect(!StepPage.confirms(deletion: marks, in: .en))
+                }
+            }
+            budget.check()
+        }
+    }
+
+    @Test func `keys of clients`() async throws {
+        var budget = ProcessorBudget()
+        let sets = (0..<2).map { TokenKeys.set("{\($0)" + CombiningMarks.text()) }
+        await budget.spend(on: "two sets") {
+            #expect(Set(sets).count == 2 && sets[0] != sets[1])
+        }
+        budget.check()
     }
 
     @Test func `ways to finish a flow`() async throws {
