@@ -148,7 +148,13 @@ struct HistoryClient: Sendable {
         _ name: String, _ statuses: Set<Int>, refusals: Set<String> = [],
         _ body: (APIClient) async throws -> APIClient.Answer
     ) async throws -> APIClient.Answer {
-        let answer = try await body(client)
+        var answer = try await body(client)
+        // On a slow cluster a call may wait too long for the locks of others. It has changed nothing, and is repeated.
+        var repeats = 0
+        while answer.status == 503, repeats < 3, try await TemporaryPostgres.isDistributed {
+            repeats += 1
+            answer = try await body(client)
+        }
         ledger.note(answer: "\(name) \(answer.status) \(answer.code ?? "")")
         let isRefusal = (400..<500).contains(answer.status) && answer.code.map(refusals.contains) == true
         if !statuses.contains(answer.status), !isRefusal {
