@@ -50,7 +50,6 @@ package struct AddressChange: Sendable {
             store -> Result<ListedIdentity, AccountsError> in
             let seen = try await store.identities(of: principal.uid, application: application.id)
             guard let identity = seen.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
-            try await store.requireReach(of: principal, to: [id])
             let provider = try application.providers.named(identity.provider)
             let target = try await codes.prove(
                 addressChange: presented, of: identity, from: client, in: application, store: store)

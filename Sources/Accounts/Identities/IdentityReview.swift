@@ -4,6 +4,7 @@ internal import ProviderKit
 /// Lets an owner keep or remove recently linked identities, from a link in the mail about a password reset.
 package struct IdentityReview: Sendable {
     typealias Store = AccountLocks & ProofStore & IdentityStore & QuarantineStore & IdentityUnlinking.Store
+        & RoleIdentityStore
 
     let store: any TransactionalStore & Store
     let opaque: any OpaqueTokens
@@ -38,6 +39,11 @@ package struct IdentityReview: Sendable {
                 guard known.isSuperset(of: ids) else {
                     throw AccountsError.invalidParameter(field, reason: "names an identity that is not the account's")
                 }
+            }
+            let beyond = try await store.identitiesWithRoles(
+                beyond: proof.provider, proof.providerUid, of: uid, application: application.id)
+            guard beyond.isDisjoint(with: remove) else {
+                throw AccountsError.invalidParameter("remove", reason: "names an identity that has a role")
             }
             try await store.liftQuarantine(of: keep, uid: uid, application: application.id)
             guard !remove.isEmpty else { return }

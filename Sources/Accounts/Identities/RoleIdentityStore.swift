@@ -6,7 +6,8 @@ package import Foundation
 /// confirmed since. So that another identity does not get the role by the password or the address of one of these, its
 /// sessions can neither change nor remove them.
 package protocol RoleIdentityStore: Sendable {
-    /// Returns the account's identities for which a role counts that does not count for the proved identity.
+    /// Returns the identities for which a role counts that does not count for the identity with this provider and uid:
+    /// with empty texts, all for which a role counts.
     func identitiesWithRoles(
         beyond provider: String, _ providerUid: String, of uid: UUID, application: Application.ID
     ) async throws -> Set<UUID>

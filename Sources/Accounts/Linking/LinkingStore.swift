@@ -44,6 +44,9 @@ package protocol SessionOpeningStore: Sendable {
     func openSession(
         onKnownDevice session: NewSession, identity: KnownIdentity, password: PasswordPermission?
     ) async throws -> OpenedSession?
+
+    /// Marks a session as borrowed: it was opened without a proof of its identity.
+    func borrow(session: UUID, application: Application.ID) async throws
 }
 
 /// Creates accounts, adds identities and removes phone numbers, each by one statement that checks the facts again.

@@ -39,7 +39,8 @@ package struct PasswordReset: Sendable {
     ///
     /// A weak password or a full hashing queue does not consume the token; any later refusal does. An identity that
     /// does not exist yet joins or creates an account by the linking rules. All other access ends: sessions, pending
-    /// operations and other passwords; recently linked identities are quarantined.
+    /// operations and other passwords, except those of identities that have a role which the mailbox lacks
+    /// (`RoleIdentityStore`); recently linked identities are quarantined.
     /// - Throws: `AccountsError.accountDeleted` with a token that restores the account with the new password.
     package func reset(_ text: String, to password: String, from client: Client, in application: Application)
         async throws

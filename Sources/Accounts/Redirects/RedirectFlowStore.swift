@@ -136,7 +136,4 @@ package protocol FlowCodeStore: Sendable {
 
     /// Records which session a code opened, so that the session is ended if the code is presented again.
     func note(session: UUID, openedBy code: [UInt8], application: Application.ID) async throws
-
-    /// Marks a session as borrowed, like the one that it was taken over from.
-    func borrow(session: UUID, application: Application.ID) async throws
 }

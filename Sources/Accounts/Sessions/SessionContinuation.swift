@@ -3,12 +3,15 @@ internal import ProviderKit
 
 /// Opens sessions without new evidence: after a merge, and when a deletion is cancelled.
 struct SessionContinuation: Sendable {
-    typealias Store = SessionOpeningStore
+    typealias Store = SessionOpeningStore & RoleIdentityStore
 
     let store: any Store
     let tokens: SessionTokens
 
     /// Opens a session of a locked account that continues `previous`, by the matching identity or a usable one.
+    ///
+    /// If none matches, as after a code to an address without an identity, the session is borrowed where a role would
+    /// count in it without a proof.
     func open(
         _ uid: UUID, among identities: [Identity], continuing previous: UUID?, methods: [String],
         authenticatedAt: Date? = nil, from client: Client,
@@ -24,7 +27,15 @@ struct SessionContinuation: Sendable {
         session.authenticatedAt = authenticatedAt
         session.provesIdentity = false
         let known = KnownIdentity(id: identity.id, uid: uid, status: .live, isQuarantined: identity.isQuarantined)
-        let opened = try await store.openSession(session, identity: known, password: nil)
+        var opened = try await store.openSession(session, identity: known, password: nil)
+        if !matches(identity) {
+            let withRoles = try await store.identitiesWithRoles(
+                beyond: "", "", of: uid, application: application.id)
+            if withRoles.contains(identity.id) {
+                try await store.borrow(session: opened.grant.sessionID, application: application.id)
+                opened.grant.isBorrowed = true
+            }
+        }
         return .opened(opened, secret: session.secret)
     }
 }

@@ -125,12 +125,17 @@ extension SQLStore: AdminGrantStore {
 }
 
 extension SQLStore: RoleIdentityStore {
+    /// The grants of the accounts that were merged into this one count too, because the merge can be undone.
     static let selectIdentitiesWithRoles = Statement(
         .read,
         """
         SELECT DISTINCT unnest(g.identities)
-          FROM admin_grants g
-         WHERE g.application_id = $1 AND g.uid = $2
+          FROM accounts a
+          JOIN admin_grants g ON g.application_id = $1 AND g.uid = ANY (a.uid ||
+        """, absorbed,
+        """
+               )
+         WHERE a.application_id = $1 AND a.uid = $2
            AND NOT EXISTS (SELECT 1 FROM identities i
                             WHERE i.application_id = $1 AND i.uid = $2 AND i.provider = $3 AND i.provider_uid = $4
                               AND i.id = ANY (g.identities))

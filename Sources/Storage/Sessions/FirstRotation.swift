@@ -92,8 +92,8 @@ package struct FirstRotation: Hashable, Sendable {
 extension FirstRotation.Terms {
     /// `nil` if the client names scopes or a resource.
     ///
-    /// Terms are from the configuration only: texts from outside are slow to compare, can be equal without having the
-    /// same bytes, and can be any number.
+    /// No text of a request is part of the terms: such texts are slow to compare, can be equal without having the same
+    /// bytes, and can be any number.
     init?(of rotation: Rotation, application: Application.ID) {
         guard rotation.target.scopes.isEmpty, rotation.target.resource == nil else { return nil }
         (self.application, lifetime, target) = (application, rotation.lifetime, rotation.target)

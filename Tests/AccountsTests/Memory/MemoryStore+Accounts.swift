@@ -101,6 +101,7 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
     }
 }
 
+// There are no administrators.
 extension MemoryStore: RoleIdentityStore {
     func identitiesWithRoles(
         beyond provider: String, _ providerUid: String, of uid: UUID, application: Application.ID

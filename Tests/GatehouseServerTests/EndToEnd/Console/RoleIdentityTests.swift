@@ -12,6 +12,9 @@ struct RoleIdentityTests {
         let server: TestServer
         let client: APIClient
         let owner: Person
+        let evidence: VerifiedIdentity
+        /// The address that the identity showed.
+        let address: String
         let bearer: String
 
         func identityID(of provider: String) async throws -> String {
@@ -24,11 +27,15 @@ struct RoleIdentityTests {
             let client = APIClient(server)
             let owner = try await client.register(at: server)
             try await server.grant(.owner, to: owner)
-            let evidence = VerifiedIdentity.somebody()
+            let address = APIClient.newAddress()
+            let evidence = VerifiedIdentity.somebody(email: address)
             let linked = try await client.link(evidence, bearer: owner.accessToken)
             try #require(linked.status == 200, "\(linked.text)")
             let bearer = try await client.present(evidence, to: "scripted")["accessToken"].string
-            try await body(Intrusion(server: server, client: client, owner: owner, bearer: try #require(bearer)))
+            try await body(
+                Intrusion(
+                    server: server, client: client, owner: owner, evidence: evidence, address: address,
+                    bearer: try #require(bearer)))
         }
     }
 
@@ -55,11 +62,6 @@ struct RoleIdentityTests {
             let path = "/auth/identities/\(id)"
             expectError(
                 try await client.post("\(path)/address", change, bearer: intrusion.bearer), 403, "TOKEN_TOO_OLD")
-            let begun = try await client.post("\(path)/address", change, bearer: intrusion.owner.accessToken)
-            let code = try await client.sentCode(to: change["email"].string ?? "", at: intrusion.server)
-            let answer: JSONValue = ["challengeId": begun["challengeId"], "code": .string(code)]
-            expectError(
-                try await client.post("\(path)/address/verify", answer, bearer: intrusion.bearer), 403, "TOKEN_TOO_OLD")
             expectError(try await client.delete(path, bearer: intrusion.bearer), 403, "TOKEN_TOO_OLD")
 
             let other = try await intrusion.identityID(of: "scripted")
@@ -67,15 +69,48 @@ struct RoleIdentityTests {
         }
     }
 
-    @Test func `a reset by another mailbox leaves the password`() async throws {
+    @Test func `an account that absorbs the administrator's cannot change the password, which an undo gives back`()
+        async throws
+    {
+        try await withIntrusion { intrusion in
+            let client = intrusion.client
+            let absorbing = try await client.newcomer().accessToken
+            let ticket = try await client.ticket(intrusion.evidence, bearer: absorbing)
+            let merged = try await client.merge(ticket, bearer: absorbing, survivor: "current")
+            let bearer = try #require(merged["accessToken"].string, "\(merged.text)")
+            let change: JSONValue = ["password": .string(APIClient.otherPassword)]
+            let refused = try await client.put("/auth/change-password", change, bearer: bearer)
+            expectError(refused, 403, "TOKEN_TOO_OLD")
+        }
+    }
+
+    @Test func `a session that a proof of another address opens is borrowed`() async throws {
+        try await withIntrusion { intrusion in
+            let client = intrusion.client
+            #expect(try await client.delete("/auth/account", bearer: intrusion.bearer).status == 204)
+            let answer = try await client.challenge("email", intrusion.address, at: intrusion.server)
+            let refused = try await client.post("/auth/email/otp/verify", .object(answer))
+            let token = try #require(refused.json["error"]["details"]["restoreToken"].string, "\(refused.text)")
+            let restored = try await client.post("/auth/account/restore", ["restoreToken": .string(token)])
+            let claims = try DecodedToken(try #require(restored["accessToken"].string, "\(restored.text)")).claims
+            #expect(claims["provider"] == "email" && claims["borrowed"] == true, "\(claims)")
+        }
+    }
+
+    @Test func `a reset by another mailbox leaves the password, and its link does not remove the identity`()
+        async throws
+    {
         try await withIntrusion { intrusion in
             let (client, address) = (intrusion.client, APIClient.newAddress())
+            let id = try await intrusion.identityID(of: "email")
             let answer = try await client.challenge(
                 "email", address, at: intrusion.server, bearer: intrusion.owner.accessToken)
             let linked = try await client.post(
                 "/auth/identities/email", .object(answer), bearer: intrusion.owner.accessToken)
             try #require(linked.status == 200, "\(linked.text)")
             #expect(try await client.resetPassword(of: address, at: intrusion.server).status == 204)
+            let token = try await client.reviewToken(of: address, at: intrusion.server)
+            expectError(try await client.review(token, remove: [id]), 400, "INVALID_PARAMETER")
             let owner = intrusion.owner.email
             #expect(try await client.login(owner, APIClient.password).status == 200)
             expectError(try await client.login(owner, APIClient.otherPassword), 401, "INVALID_CREDENTIALS")
