@@ -96,6 +96,24 @@ import Testing
         }
         await cluster.stop()
     }
+
+    @Test func aTransactionOutlivesAHangingListener() async throws {
+        let cluster = TemporaryPostgres.cluster()
+        try await cluster.start()
+        try await withDatabase(url: cluster.url) { database in
+            var events = Events(of: "channel", in: database)
+            await events.skip(to: .connected)
+            let listener = try await database.value(.listenerBackend) as Int
+            try await database.transaction { transaction in
+                let backend = try await transaction.value(.backend) as Int
+                try signal("STOP", to: listener)
+                await events.skip(to: .disconnected)
+                #expect(try await transaction.value(.backend) as Int == backend)
+            }
+            try signal("CONT", to: listener)
+        }
+        await cluster.stop()
+    }
 }
 
 extension Statement {

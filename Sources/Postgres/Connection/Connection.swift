@@ -104,9 +104,6 @@ final class Connection {
         return nil
     }
 
-    /// When the next heartbeat is due or the oldest probe times out.
-    var nextListeningTimer: Nanoseconds { min(nextBeat, oldestProbe.map { $0 + Listener.probeTimeout } ?? .never) }
-
     /// Whether the server has owed an answer, or a cancellation has been under way, for longer than `limit`.
     ///
     /// The limit does not apply to the answer to a script.

@@ -26,6 +26,8 @@ extension Database {
         package var transactionIdleTimeout = Duration.seconds(10)
         /// How long a caller waits for a transaction's connection before the call fails with `.overloaded`.
         package var leaseTimeout = Duration.seconds(2)
+        /// How long the server may take to answer a probe of a listening connection before it counts as lost.
+        package var probeTimeout = Duration.milliseconds(600)
 
         package init(url: String) { self.url = url }
 

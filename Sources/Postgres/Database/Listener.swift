@@ -14,7 +14,6 @@ package final class Listener: Sendable {
     }
 
     static let beatInterval = Nanoseconds.milliseconds(250)
-    static let probeTimeout = Nanoseconds.milliseconds(600)
     private static let freshness = Nanoseconds.milliseconds(700)
 
     package let channel: String

@@ -78,10 +78,17 @@ extension Reactor {
         logger.warning("notifications do not arrive (pooler in transaction mode?); reading session rows instead")
     }
 
+    var probeTimeout: Nanoseconds { Nanoseconds(configuration.probeTimeout) }
+
+    /// When the next heartbeat is due or the oldest probe times out.
+    func nextListeningTimer(of connection: Connection) -> Nanoseconds {
+        min(connection.nextBeat, connection.oldestProbe.map { $0 + probeTimeout } ?? .never)
+    }
+
     /// Sends a heartbeat, and a probe if an earlier one did not arrive, since a half-open TCP connection reports no
     /// error.
     func beat(_ connection: Connection) {
-        if let sentAt = connection.oldestProbe, now - sentAt >= Listener.probeTimeout {
+        if let sentAt = connection.oldestProbe, now - sentAt >= probeTimeout {
             lose(connection, "no answer to a probe")
             return suspectAll()
         }
@@ -115,10 +122,11 @@ extension Reactor {
 
     /// Checks all other connections after the server of the listening connection has stopped answering.
     ///
-    /// Idle connections reconnect at once, before a caller needs them; the others get as much time as the probe had.
+    /// Idle connections reconnect at once, before a caller needs them; the others, also those of a transaction between
+    /// two statements, get as much time as the probe had.
     private func suspectAll() {
         for connection in connections where connection.link != nil && !connection.runsScript {
-            if connection.inFlight.isEmpty {
+            if connection.inFlight.isEmpty, connection.lease == nil {
                 lose(connection, "another connection's server does not answer")
             } else {
                 connection.isSuspect = true

@@ -4,7 +4,7 @@ extension Reactor {
 
     func millisecondsToNextTimer() -> Int32 {
         if isBusy { nextSweep = min(nextSweep, now + Self.sweepInterval) }
-        let timers = connections.reduce(nextSweep) { min($0, $1.retryAt, $1.nextListeningTimer) }
+        let timers = connections.reduce(nextSweep) { min($0, $1.retryAt, nextListeningTimer(of: $1)) }
         guard timers < .never else { return -1 }
         // Rounded up, because the loop would otherwise spin during the last fraction of a millisecond.
         return Int32(clamping: max(0, timers - .now + 999_999) / 1_000_000)
@@ -70,7 +70,7 @@ extension Reactor {
     }
 
     private func limit(of connection: Connection) -> Nanoseconds {
-        if connection.isSuspect { return Listener.probeTimeout }
+        if connection.isSuspect { return probeTimeout }
         guard connection.isReady, connection.listener == nil else { return Self.grace }
         let timeout =
             connection.isLeased

@@ -179,6 +179,7 @@ extension TestServer.Patience {
             connections.lockTimeout = .seconds(40)
             connections.transactionIdleTimeout = .seconds(120)
             connections.leaseTimeout = .seconds(60)
+            connections.probeTimeout = .seconds(30)
         }
         return connections
     }
