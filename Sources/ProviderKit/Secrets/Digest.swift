@@ -26,7 +26,15 @@ package enum Digest {
 extension Data {
     /// Decodes base64url without padding (RFC 4648, 5).
     package init?(base64URL text: String) {
-        let padded = text.replacing("-", with: "+").replacing("_", with: "/")
-        self.init(base64Encoded: padded + String(repeating: "=", count: (4 - padded.utf8.count % 4) % 4))
+        var standard = Data(
+            text.utf8.map { byte in
+                switch byte {
+                case UInt8(ascii: "-"): UInt8(ascii: "+")
+                case UInt8(ascii: "_"): UInt8(ascii: "/")
+                default: byte
+                }
+            })
+        standard.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - standard.count % 4) % 4))
+        self.init(base64Encoded: standard)
     }
 }
