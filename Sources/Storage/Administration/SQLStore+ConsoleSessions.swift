@@ -8,8 +8,10 @@ extension SQLStore: ConsoleSessionStore {
     private static let insertConsoleSession = Statement(
         .write,
         """
-        INSERT INTO console_sessions (application_id, hash, uid, session_id, expires_at)
-        VALUES ($1, $2, $3, $4, now() + $5::interval)
+        INSERT INTO console_sessions (application_id, hash, uid, session_id, expires_at, proven_at)
+        SELECT $1, $2, uid, id, now() + $5::interval, authenticated_at
+          FROM sessions
+         WHERE application_id = $1 AND id = $4 AND uid = $3
         """)
 
     package func insertConsoleSession(

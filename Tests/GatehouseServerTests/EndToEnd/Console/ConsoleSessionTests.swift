@@ -153,6 +153,20 @@ struct ConsoleSessionTests {
         }
     }
 
+    @Test func `single sign-on into the console is no proof`() async throws {
+        try await ConsoleBrowser.with { server, browser in
+            let before = try await keys(server)
+            try await server.letPass(.seconds(360))
+            browser.cookies["gatehouse-console"] = nil
+            _ = try await browser.open("/console/demo")
+            try #require(browser.session != nil)
+            try await server.execute("UPDATE sessions SET authenticated_at = now()")
+            let asked = try await browser.submit(Self.rotation, Self.typed)
+            #expect(asked.status == 303 && asked.location?.contains("prompt=login") == true, "\(asked.text)")
+            #expect(try await keys(server) == before)
+        }
+    }
+
     @Test func `a proof that was asked for cannot be left out of the address`() async throws {
         try await ConsoleBrowser.with { server, browser in
             let before = try await keys(server)
