@@ -51,8 +51,7 @@ package struct AccountDeletion: Sendable {
             let identities = try await store.identities(of: uid, application: application.id)
             return try await SessionContinuation(store: store, tokens: tokens).open(
                 uid, among: identities, continuing: deletion.session, methods: proof.methods, from: client,
-                in: application
-            ) { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
+                in: application, by: proof.isOf)
         }
         return try await tokens.signedIn(outcome, in: application)
     }

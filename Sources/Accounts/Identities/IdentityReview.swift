@@ -14,7 +14,7 @@ package struct IdentityReview: Sendable {
     package func identities(for text: String, in application: Application) async throws -> [Identity] {
         let (_, proof, uid) = try await peek(text, in: application)
         return try await Self.identities(of: uid, reviewedBy: proof, in: application, store: store).filter {
-            !$0.isGuest && !proof.concerns($0)
+            !$0.isGuest && !proof.isOf($0)
         }
     }
 
@@ -67,7 +67,7 @@ package struct IdentityReview: Sendable {
         of uid: UUID, reviewedBy proof: Proof, in application: Application, store: some IdentityStore
     ) async throws -> [Identity] {
         let identities = try await store.identities(of: uid, application: application.id)
-        guard identities.contains(where: { proof.concerns($0) && !$0.isQuarantined }) else {
+        guard identities.contains(where: { proof.isOf($0) && !$0.isQuarantined }) else {
             throw AccountsError.invalidToken
         }
         return identities
@@ -79,11 +79,5 @@ package struct IdentityReview: Sendable {
             let uid = proof.uid
         else { throw AccountsError.invalidToken }
         return (token, proof, uid)
-    }
-}
-
-extension Proof {
-    fileprivate func concerns(_ identity: Identity) -> Bool {
-        identity.provider == provider && identity.providerUid == providerUid
     }
 }

@@ -64,8 +64,7 @@ package struct AccountMerging: Sendable {
             try await GuestSwitch(store: store, application: application).move(principal, to: preview.other.uid)
             return try await SessionContinuation(store: store, tokens: tokens).open(
                 preview.other.uid, among: preview.other.identities, continuing: nil, methods: facts.proof.methods,
-                from: client, in: application
-            ) { $0.provider == facts.proof.provider && $0.providerUid == facts.proof.providerUid }
+                from: client, in: application, by: facts.proof.isOf)
         }
         return try await tokens.signedIn(outcome, in: application)
     }
@@ -124,9 +123,7 @@ package struct AccountMerging: Sendable {
             authenticatedAt: isOwn ? Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt)) : nil,
             from: client, in: principal.application
         ) { identity in
-            isOwn
-                ? identity.id == held.identity
-                : identity.provider == held.proof.provider && identity.providerUid == held.proof.providerUid
+            isOwn ? identity.id == held.identity : held.proof.isOf(identity)
         }
     }
 
@@ -146,7 +143,6 @@ package struct AccountMerging: Sendable {
 extension MergeSide {
     /// Whether the proof concerns one of the account's identities or addresses.
     fileprivate func has(_ proof: Proof) -> Bool {
-        identities.contains { $0.provider == proof.provider && $0.providerUid == proof.providerUid }
-            || addresses.contains { $0.value == proof.providerUid }
+        identities.contains(where: proof.isOf) || addresses.contains { $0.value == proof.providerUid }
     }
 }

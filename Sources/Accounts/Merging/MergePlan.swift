@@ -36,10 +36,11 @@ package struct MergePlan: Sendable, Equatable {
     /// The guest identities that the merge removes.
     package let guests: [Identity]
     package let endedSessions: Int
-    /// Identities that are new to the principal's account.
+    /// The identities of two permanent accounts, which count as linked by the merge.
     ///
-    /// A later password reset through one of that account's addresses quarantines them, whichever account survives.
-    package private(set) var newlyLinked: [UUID]
+    /// Whoever held a session of one account for a moment could have merged it with an account of their own, from
+    /// either side. A later password reset therefore quarantines all of them but the one whose mailbox it proves.
+    package let newlyLinked: [UUID]
     /// Whether the survivor is a guest that the merge makes permanent.
     let upgradesSurvivor: Bool
 
@@ -50,14 +51,15 @@ package struct MergePlan: Sendable, Equatable {
         }
         let survives = preferred ?? byAge[0].uid
         self.init(survivor: own.uid == survives ? own : other, absorbed: own.uid == survives ? other : own)
-        newlyLinked = other.identities.filter { !$0.isGuest }.map(\.id)
     }
 
     init(survivor: MergeSide, absorbed: MergeSide) {
         self.survivor = survivor.uid
         self.absorbed = absorbed.uid
         identities = absorbed.identities.filter { !$0.isGuest }
-        newlyLinked = identities.map(\.id)
+        newlyLinked =
+            survivor.isGuest || absorbed.isGuest
+            ? [] : (survivor.identities + absorbed.identities).filter { !$0.isGuest }.map(\.id)
         addresses = absorbed.addresses
         displayName = survivor.displayName == nil ? absorbed.displayName : nil
         metadata = absorbed.metadata.filter { survivor.metadata[$0.key] == nil }

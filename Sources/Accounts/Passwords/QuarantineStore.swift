@@ -9,7 +9,7 @@ package protocol PasswordResetStore: Sendable {
     func endPending(of uid: UUID, application: Application.ID) async throws
 
     /// Quarantines identities linked within `time` until another sign-in confirms them, except the subject's own and
-    /// those that were linked before it; `nil` if no subject was proven.
+    /// those that were linked before it, but not by the same merge; `nil` if no subject was proven.
     func quarantine(
         identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?, provider: String,
         application: Application.ID) async throws

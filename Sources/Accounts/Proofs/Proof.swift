@@ -44,6 +44,10 @@ package struct Proof: Sendable {
         self.invitation = invitation
     }
 
+    func isOf(_ identity: Identity) -> Bool {
+        identity.provider == provider && identity.providerUid == providerUid
+    }
+
     /// The subject that the secret was mailed to.
     var subject: PasswordSubject? {
         address?.email.map { PasswordSubject(providerUid: providerUid, address: $0) }

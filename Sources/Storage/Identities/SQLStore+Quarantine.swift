@@ -59,7 +59,7 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
     /// Quarantines only identities that were linked recently and after the proven mailbox.
     ///
     /// Otherwise, an attacker could link a mailbox to another person's account, reset the password with it, and lock
-    /// the owner out.
+    /// the owner out. Identities that joined at the same moment as the mailbox joined by a merge (`newlyLinked`).
     private static let quarantine = Statement(
         .write,
         """
@@ -72,7 +72,9 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
               FROM mailbox
              WHERE application_id = $1 AND uid = $2 AND quarantined_at IS NULL AND NOT is_guest
                AND NOT (provider = $3 AND provider_uid = $4) AND NOT (email_verified AND email = $5)
-               AND coalesce(joined_at, created_at) > greatest(mailbox.since, now() - $6::interval)
+               AND coalesce(joined_at, created_at) > now() - $6::interval
+               AND (mailbox.since IS NULL OR joined_at >= mailbox.since
+                    OR joined_at IS NULL AND created_at > mailbox.since)
             RETURNING uid, provider
         )
         INSERT INTO audit_events (application_id, event, account, details)

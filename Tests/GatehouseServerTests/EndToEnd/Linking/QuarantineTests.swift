@@ -91,6 +91,43 @@ struct QuarantineTests {
         }
     }
 
+    /// Somebody who holds the person's session links an identity, and proves it from an account of their own.
+    @Test(arguments: ["guest", "account"], ["current", "other"])
+    func `the intruder's side of a merge is quarantined, too`(side: String, survivor: String) async throws {
+        try await TestServer.linking { server, client in
+            let own =
+                side == "guest"
+                ? try await client.guest().accessToken
+                : try await client.register(at: server).accessToken
+            let (person, _) = try await client.victim(at: server, of: "eve")
+            let identities = try await client.identities(bearer: own).map { $0["id"] }
+            let ticket = try await client.ticket(.somebody("eve"), bearer: own)
+            let merged = try await client.merge(ticket, bearer: own, survivor: survivor)
+            try #require(merged.status == 200, "\(merged.text)")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            try expectQuarantined(try await client.present(.somebody("eve")))
+            let bearer = try await client.bearer(of: person)
+            let left = try await client.identities(bearer: bearer).filter { identities.contains($0["id"]) }
+            #expect(left.count == (side == "guest" ? 0 : 1) && left.allSatisfy { $0["quarantined"] == true })
+        }
+    }
+
+    /// The second merge makes all identities of the first as new as each other.
+    @Test func `a second merge lets no intruder stay`() async throws {
+        try await TestServer.linking { server, client in
+            _ = try await client.newcomer("eve")
+            let person = try await client.register(at: server)
+            let own = try await client.ticket(.somebody("eve"), bearer: person.accessToken)
+            try #require(try await client.merge(own, bearer: person.accessToken).status == 200)
+            let other = try await client.newcomer("mallory").accessToken
+            let ticket = try await client.ticket(.somebody("eve"), bearer: other)
+            try #require(try await client.merge(ticket, bearer: other).status == 200)
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            for intruder in ["eve", "mallory"] { try expectQuarantined(try await client.present(.somebody(intruder))) }
+            #expect(try await client.login(person.email, APIClient.otherPassword).status == 200)
+        }
+    }
+
     @Test func `an address that only a quarantined identity shows opens no account`() async throws {
         try await TestServer.linking(providers: "other: { kind: scripted }") { server, client in
             let address = APIClient.newAddress()
