@@ -13,8 +13,8 @@ package struct AddressChange: Sendable {
     let tokens: SessionTokens
 
     /// Sends a code to the new address, which `typed` reads from the provider's field, even if it has another owner.
-    /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`; `.tokenTooOld` in a session that must not change
-    ///   an administrator's identity; `ProviderError.malformed`.
+    /// - Throws: `AccountsError.identityNotFound`, `.invalidParameter`, `.otherIdentityRequired`;
+    ///   `ProviderError.malformed`.
     package func begin(
         of id: UUID, typed: (_ field: String) -> String?, from client: Client, by principal: Principal
     ) async throws -> SentCode {

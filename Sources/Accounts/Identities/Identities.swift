@@ -20,8 +20,8 @@ package struct Identities: Sendable {
     }
 
     /// Removes an identity, by default that of the principal's session, and ends the sessions that it opened.
-    /// - Throws: `AccountsError.identityNotFound`; `.lastUsableIdentity` if no other one can sign in; `.tokenTooOld` in a
-    ///   session that must not remove an administrator's identity.
+    /// - Throws: `AccountsError.identityNotFound`; `.lastUsableIdentity` if no other one can sign in;
+    ///   `.otherIdentityRequired`.
     package func remove(_ id: UUID?, by principal: Principal) async throws -> IdentityRemoval {
         let application = principal.application
         return try await store.retryingTransaction { store in
@@ -30,7 +30,7 @@ package struct Identities: Sendable {
             guard let identity = held.identities.first(where: isChosen)?.identity else {
                 throw AccountsError.identityNotFound
             }
-            guard !held.beyondReach.contains(identity.id) else { throw AccountsError.tokenTooOld }
+            guard !held.beyondReach.contains(identity.id) else { throw AccountsError.beyondReach }
             let remaining = held.identities.map(\.identity).filter { $0.id != identity.id }
             guard !remaining.isEmpty else {
                 let receipt = UUID()

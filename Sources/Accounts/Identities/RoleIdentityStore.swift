@@ -15,10 +15,14 @@ package protocol RoleIdentityStore: Sendable {
 
 extension RoleIdentityStore {
     /// Refuses a change of identities for which a role counts that does not count in the principal's session.
-    /// - Throws: `AccountsError.tokenTooOld`, because the person can authenticate again with another identity.
+    /// - Throws: `AccountsError.otherIdentityRequired`.
     func requireReach(of principal: Principal, to identities: [UUID]) async throws {
         let beyond = try await identitiesWithRoles(
             beyond: principal.provider, principal.providerUid, of: principal.uid, application: principal.application.id)
-        guard beyond.isDisjoint(with: identities) else { throw AccountsError.tokenTooOld }
+        guard beyond.isDisjoint(with: identities) else { throw AccountsError.beyondReach }
     }
+}
+
+extension AccountsError {
+    static let beyondReach = Self.otherIdentityRequired(LinkingRule.identityHasRole.refusal)
 }

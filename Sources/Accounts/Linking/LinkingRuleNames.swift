@@ -33,6 +33,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
 
     case reauthenticationForeign = "reauthentication.foreign"
     case lastUsableIdentity = "identity.last-usable"
+    case identityHasRole = "identity.has-role"
     case undoStrands = "merge.undo-strands"
 
     /// The reason for the verdict, as a text for people.
@@ -66,6 +67,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         case .guestMerge: "The identity has an account, which absorbs the guest"
         case .reauthenticationForeign: "The proof is not of an identity of this account"
         case .lastUsableIdentity: "No remaining identity can sign in at the moment"
+        case .identityHasRole: "A role counts for the identity that does not count for the one of this session"
         case .undoStrands: "After the undo, one of the two accounts would have no way to sign in"
         }
     }
@@ -96,6 +98,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         case .accountDisabled: ["Ask the people who run the application."]
         case .reauthenticationForeign: ["Authenticate with one of the identities that GET /auth/identities lists."]
         case .lastUsableIdentity: ["Link another identity first.", "Delete the account with DELETE /auth/account."]
+        case .identityHasRole: ["Authenticate with an identity that the account had when it got the role."]
         case .undoStrands: ["Link another identity to the account first."]
         case .identityKnown, .identityOwn, .accountRestored, .numberRecycled, .addressOwned, .addressOfSeveral,
             .addressNotJoined, .addressProven, .addressUnproven, .identityNew, .linkAsked, .guestUpgrade, .guestSwitch,

@@ -16,7 +16,7 @@ package struct PasswordChange: Sendable {
     /// first identity with an address. `current` is optional, but must be correct if given; only then can other sessions
     /// be kept. With `isOfNewAccount`, the owner is not notified of the account's first password, which belongs to the
     /// sign-in that made the account.
-    /// - Throws: `AccountsError.tokenTooOld` in a session that must not change an administrator's password.
+    /// - Throws: `AccountsError.otherIdentityRequired`.
     package func change(
         to password: String, current: String?, endingOthers: Bool = true, isOfNewAccount: Bool = false,
         by principal: Principal, from client: Client

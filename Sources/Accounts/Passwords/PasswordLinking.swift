@@ -7,6 +7,7 @@ package import ProviderKit
 /// reader of the mail nor the requester can link the address alone.
 package struct PasswordLinking: Sendable {
     typealias Store = RegistrationStore & PasswordStore & ElevationStore & IdentityLinking.Store
+        & RoleIdentityStore
 
     let store: any TransactionalStore & Store
     let requests: RegistrationRequest
@@ -15,11 +16,17 @@ package struct PasswordLinking: Sendable {
 
     /// Mails a token to the address, which may have another owner.
     /// - Returns: the normalised address.
+    /// - Throws: `AccountsError.otherIdentityRequired`.
     package func begin(
         typed: String, password: String, with configured: ConfiguredProvider, onConflict: ConflictChoice,
         by principal: Principal, from client: Client
     ) async throws -> EmailAddress {
         guard principal.successor == nil else { throw AccountsError.invalidToken }
+        let subject = try (configured.capability() as any PasswordProvider).subject(typed: typed)
+        let known = try await store.knownIdentity(
+            configured.name, subject.providerUid, application: principal.application.id)
+        // Asked for free addresses too, so that they take as long as those that somebody has.
+        try await store.requireReach(of: principal, to: known.map { [$0.id] } ?? [])
         return try await requests.register(
             typed: typed, password: password, joining: .init(uid: principal.uid, onConflict: onConflict),
             with: configured, from: client, in: principal.application)
@@ -37,8 +44,10 @@ package struct PasswordLinking: Sendable {
         else { return nil }
         guard let principal, principal.uid == joining.uid else { throw AccountsError.invalidToken }
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
-            guard let proof = try await store.consume(.registration, hash: token.hash, application: application.id),
-                let subject = proof.subject,
+            guard let proof = try await store.consume(.registration, hash: token.hash, application: application.id)
+            else { throw AccountsError.invalidToken }
+            // Another registration may have taken the place of this one, and its token must stay.
+            guard let subject = proof.subject,
                 let registered = try await store.takeRegistration(of: proof, application: application.id)
             else { throw StoreConflict() }
             let provider = try application.providers.named(proof.provider)

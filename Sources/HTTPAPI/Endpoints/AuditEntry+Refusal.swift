@@ -28,6 +28,7 @@ extension AuditEntry {
         case .providerDisabled(let refusal): (.providerDisabled, refusal.rule)
         case .foreignProof(let refusal): (.invalidCredentials, refusal.rule)
         case .lastUsableIdentity(let refusal): (.lastUsableIdentity, refusal.rule)
+        case .otherIdentityRequired(let refusal): (.tokenTooOld, refusal.rule)
         case .limitReached(_, let refusal): (.limitReached, refusal.rule)
         case .identityTemporarilyLocked: (.identityTemporarilyLocked, nil)
         case .unverifiedIdentity: (.unverifiedIdentity, nil)

@@ -48,10 +48,28 @@ struct RoleIdentityTests {
             ]
             for change in [change, knowing] {
                 let refused = try await client.put("/auth/change-password", change, bearer: intrusion.bearer)
-                expectError(refused, 403, "TOKEN_TOO_OLD")
+                expectRefusal(refused, 403, "TOKEN_TOO_OLD", rule: "identity.has-role")
             }
             let changed = try await client.put("/auth/change-password", change, bearer: intrusion.owner.accessToken)
             #expect(changed.status < 300, "\(changed.text)")
+        }
+    }
+
+    @Test func `its sessions cannot have a link mailed that sets the password`() async throws {
+        try await withIntrusion { intrusion in
+            let body: JSONValue = [
+                "email": .string(intrusion.owner.email), "password": .string(APIClient.otherPassword),
+            ]
+            let path = "/auth/identities/email"
+            let refused = try await intrusion.client.post(path, body, bearer: intrusion.bearer)
+            expectRefusal(refused, 403, "TOKEN_TOO_OLD", rule: "identity.has-role")
+            let other: JSONValue = [
+                "email": .string(APIClient.newAddress()), "password": .string(APIClient.otherPassword),
+            ]
+            for (body, bearer) in [(other, intrusion.bearer), (body, intrusion.owner.accessToken)] {
+                let begun = try await intrusion.client.post(path, body, bearer: bearer)
+                #expect(begun.status < 300, "\(begun.text)")
+            }
         }
     }
 
@@ -80,7 +98,7 @@ struct RoleIdentityTests {
             let bearer = try #require(merged["accessToken"].string, "\(merged.text)")
             let change: JSONValue = ["password": .string(APIClient.otherPassword)]
             let refused = try await client.put("/auth/change-password", change, bearer: bearer)
-            expectError(refused, 403, "TOKEN_TOO_OLD")
+            expectRefusal(refused, 403, "TOKEN_TOO_OLD", rule: "identity.has-role")
         }
     }
 

@@ -40,6 +40,17 @@ struct PasswordLinkTests {
         }
     }
 
+    @Test func `only one of twenty concurrent presentations of one token links`() async throws {
+        try await TestServer.linking { server, client in
+            let (person, email) = (try await client.newcomer("ada"), APIClient.newAddress())
+            #expect(try await ask(client, email, bearer: person.accessToken).status == 202)
+            let token = try await client.mailedToken(to: email, at: server)
+            let answers = try await atOnce(20) { try await verify(client, token, bearer: person.accessToken) }
+            #expect(answers.count { $0.status == 200 } == 1)
+            #expect(answers.count { $0.code == "INVALID_TOKEN" } == 19, "\(answers.map(\.text))")
+        }
+    }
+
     @Test func `an address with an account answers alike, and its proof gives a ticket`() async throws {
         try await TestServer.linking { server, client in
             let owner = try await client.register(at: server)
