@@ -27,9 +27,10 @@ package struct PasswordLinking: Sendable {
             configured.name, subject.providerUid, application: principal.application.id)
         // Asked for free addresses too, so that they take as long as those that somebody has.
         try await store.requireReach(of: principal, to: known.map { [$0.id] } ?? [])
-        return try await requests.register(
-            typed: typed, password: password, joining: .init(uid: principal.uid, onConflict: onConflict),
-            with: configured, from: client, in: principal.application)
+        try await requests.register(
+            subject, password: password, joining: .init(uid: principal.uid, onConflict: onConflict), with: configured,
+            from: client, in: principal.application)
+        return subject.address
     }
 
     /// Completes the registration and links the address.

@@ -21,12 +21,14 @@ package struct Registration: Sendable {
     package func register(
         typed: String, password: String, displayName: String?, from client: Client, in application: Application
     ) async throws -> EmailAddress {
-        let (configured, _) = try application.providers.passwordProvider()
+        let (configured, provider) = try application.providers.passwordProvider()
         guard configured.mode == .open else {
             throw AccountsError.providerDisabled(LinkingRule.providerNoSignUp.refusal)
         }
-        return try await requests.register(
-            typed: typed, password: password, displayName: displayName, with: configured, from: client, in: application)
+        let subject = try provider.subject(typed: typed)
+        try await requests.register(
+            subject, password: password, displayName: displayName, with: configured, from: client, in: application)
+        return subject.address
     }
 
     /// Creates the account of a mailed token.

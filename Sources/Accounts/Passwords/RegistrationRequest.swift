@@ -12,13 +12,12 @@ struct RegistrationRequest: Sendable {
     let limits: any RateLimiting
 
     /// Registers an address with a password, to create an account or to join one.
-    /// - Returns: the normalised address.
     func register(
-        typed: String, password: String, displayName: String? = nil, joining: NewRegistration.Joining? = nil,
-        with configured: ConfiguredProvider, from client: Client, in application: Application
-    ) async throws -> EmailAddress {
+        _ subject: PasswordSubject, password: String, displayName: String? = nil,
+        joining: NewRegistration.Joining? = nil, with configured: ConfiguredProvider, from client: Client,
+        in application: Application
+    ) async throws {
         let provider: any PasswordProvider = try configured.capability()
-        let subject = try provider.subject(typed: typed)
         try displayName.map(Profile.check(displayName:))
         let check = PasswordCheck(
             of: subject, provider: configured.name, from: client, in: application, opaque: tokens.opaque,
@@ -52,7 +51,6 @@ struct RegistrationRequest: Sendable {
                 try await store.enqueue([message], about: joining?.uid, application: application.id)
             }
         }
-        return subject.address
     }
 }
 
