@@ -146,7 +146,9 @@ struct ErasedTraces: Sendable {
             store: server.backend.store, sealing: server.backend.sealer, opaque: server.backend.opaque)
         let rules = ConsoleSessionRules(
             idle: .seconds(1800), lifetime: .seconds(3600), stepUp: .seconds(300), requiredMethods: [])
-        _ = try await sessions.open(UUID(), of: uid, keeping: nil, rules: rules, home: application)
+        let session = try await server.text("SELECT max(id::text) FROM sessions WHERE uid = $1", [.uuid(uid)])
+        _ = try await sessions.open(
+            try #require(session.flatMap(UUID.init)), of: uid, keeping: nil, rules: rules, home: application)
     }
 
     /// Leaves counters, unsent messages and pending requests about the person's addresses.
