@@ -80,12 +80,12 @@ import Testing
     @Test func `a caller that has waited too long fails when the next statement starts`() async throws {
         table.isOpen = false
         let impatient = JoinedCalls(
-            crowd: 64, most: .max, width: 1, limit: 100, deadline: .milliseconds(1), fetch: table.fetch)
+            crowd: 64, most: .max, width: 1, limit: 100, deadline: .milliseconds(500), fetch: table.fetch)
         async let first = impatient.value(of: 1)
         await until { table.fetches.count == 1 }
         let second = Task { try await impatient.value(of: 2) }
         await until { impatient.waiting == 1 }
-        try await Task.sleep(for: .milliseconds(2))
+        try await Task.sleep(for: .milliseconds(600))
         table.isOpen = true
         #expect(try await first == "1.0")
         await #expect(throws: PostgresError.deadlineExceeded) { try await second.value }
