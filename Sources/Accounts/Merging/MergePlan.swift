@@ -38,8 +38,8 @@ package struct MergePlan: Sendable, Equatable {
     package let endedSessions: Int
     /// The identities of two permanent accounts, which count as linked by the merge.
     ///
-    /// Whoever held a session of one account for a moment could have merged it with an account of their own, from
-    /// either side. A later password reset therefore quarantines all of them but the one whose mailbox it proves.
+    /// A stolen session of one account suffices to merge it with an intruder's account, from either side. A later
+    /// password reset therefore quarantines all of these identities except the one whose mailbox it proves.
     package let newlyLinked: [UUID]
     /// Whether the survivor is a guest that the merge makes permanent.
     let upgradesSurvivor: Bool
