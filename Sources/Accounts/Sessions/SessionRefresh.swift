@@ -42,8 +42,6 @@ package struct Rotation: Sendable {
     package let lifetime: Duration
     /// The client and issuer that the token must have been issued to and by; `nil` for the REST interface.
     package var client: (id: String, issuer: String)?
-    /// Where the client is told if the token is reused, which ends the session (`LogoutDelivery`).
-    package var logoutLane: String?
     /// What the client asks for; not used without a client.
     package var target = TokenTarget()
 

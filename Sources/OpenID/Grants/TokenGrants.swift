@@ -148,7 +148,7 @@ package struct TokenGrants: Sendable {
         var rotation = Rotation(
             of: presented.ofClient, to: successor.ofClient, then: opaque.successor(of: successor).ofClient,
             policy: issuer.application.policy.tokens, lifetime: client.refreshLifetime)
-        (rotation.client, rotation.logoutLane) = ((client.id, issuer.url), client.logoutLane)
+        rotation.client = (client.id, issuer.url)
         rotation.target = Self.target(parameters, of: client, settings: issuer.settings)
         let further = try Self.furtherScope(parameters.words("scope"), of: client, settings: issuer.settings)
         rotation.target.scopes = further == nil ? parameters.words("scope") : []

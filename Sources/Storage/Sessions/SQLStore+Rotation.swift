@@ -33,13 +33,13 @@ extension SQLStore: RefreshStore {
         p.token_claims,
         """
 
-    /// Rotates a refresh token by inserting its successor, and ends the session if the token is reused.
+    /// Rotates a refresh token by inserting its successor, or shows that the token is reused.
     ///
     /// A token's successor is derived from the token (`SessionRefresh`), so its row shows that the token was presented,
     /// and when; the row of the successor's own successor shows that the successor was presented. A repeated rotation
     /// changes nothing. If the session is renewed at the same time, the new token has the earlier generation and is
     /// therefore not accepted. A client's token that does not allow what the client asks for is not rotated, and one
-    /// whose grant lacks the account's consent is refused.
+    /// whose grant lacks the account's consent is refused. The lock of the session waits for the deletion of an idle guest.
     package static let rotate = Statement(
         .write,
         """
@@ -54,6 +54,7 @@ extension SQLStore: RefreshStore {
         """, isPresentable, consentScopes,
         """
                    )))
+               FOR KEY SHARE OF s
         ), successor AS MATERIALIZED (
             SELECT s.created_at < now() - $15::interval
                    AND (s.created_at < now() - $16::interval
@@ -70,30 +71,8 @@ extension SQLStore: RefreshStore {
               FROM presented
              WHERE is_suitable AND NOT EXISTS (SELECT 1 FROM successor)
             ON CONFLICT DO NOTHING
-        ), ended AS (
-            UPDATE sessions s SET ended_at = now(), end_reason = 'refreshReused'
-              FROM presented p, successor
-             WHERE is_reuse AND s.application_id = $1 AND s.id = p.session_id AND s.ended_at IS NULL
-            RETURNING s.id, s.uid, s.kind, s.client_id, s.issuer
-        ), told AS (
-            INSERT INTO webhook_deliveries (application_id, event_id, webhook, name, kind, uid, details)
-            SELECT $1, id, $17, client_id, 'backchannel-logout', uid,
-                   jsonb_build_object('client', client_id, 'issuer', issuer)
-              FROM ended
-             WHERE $17::text IS NOT NULL
-            ON CONFLICT (application_id, event_id, webhook) DO UPDATE
-               SET created_at = excluded.created_at, due_at = excluded.due_at, attempts = 0, leased_until = NULL,
-                   acknowledged_at = NULL, failed_at = NULL, failure = NULL
-        ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, session_id, details)
-            SELECT $1, 'session.refresh-reused', sha256(a.audit_key || uuid_send(a.uid)),
-                   session_pseudonym(a.audit_key, e.id),
-                   jsonb_strip_nulls(jsonb_build_object('kind', e.kind, 'client', e.client_id))
-              FROM ended e JOIN accounts a ON a.application_id = $1 AND a.uid = e.uid
         )
-        SELECT coalesce((SELECT is_reuse FROM successor), false),
-               (SELECT count(pg_notify('gatehouse', 'ended:' || $1::text || ':' || e.id::text)) FROM ended e),
-               p.is_suitable,
+        SELECT coalesce((SELECT is_reuse FROM successor), false), p.is_suitable,
         """, refreshedSession, firstAddresses, refreshedScope, accountColumns,
         """
           FROM presented p
@@ -115,20 +94,19 @@ extension SQLStore: RefreshStore {
             [.application(application), .bytes(rotation.presented)] + rotation.target.binds + [
                 .bytes(rotation.successor), .interval(rotation.lifetime), .text(rotation.client?.id),
                 .text(rotation.client?.issuer), .bytes(rotation.afterSuccessor), .interval(rotation.reuseInterval),
-                .interval(rotation.recovery), .text(rotation.logoutLane),
+                .interval(rotation.recovery),
             ])
         guard var row = rows.first else { return .refused }
-        let isReuse: Bool = try row.next()
-        _ = try row.next(Int.self)
-        let isSuitable: Bool = try row.next()
+        let (isReuse, isSuitable): (Bool, Bool) = (try row.next(), try row.next())
         let grant = try row.nextRefreshed()
-        if isReuse {
-            onChange(.revoked(SessionRevocation(of: grant.sessionID, application: application)))
-            if rotation.logoutLane != nil { onChange(.queued) }
-            let ended = EndedSession(id: grant.sessionID, uid: grant.uid, isParent: true)
-            try await endThose(under: [ended], because: .refreshReused, application: application)
+        guard !isReuse else {
+            // If this fails, the next call with the token tries it again.
+            _ = try await transaction { store in
+                try await store.end(
+                    .one(grant.sessionID), of: grant.uid, because: .refreshReused, application: application)
+            }
+            return .reused
         }
-        guard !isReuse else { return .reused }
         guard let scope = grant.clientScope, !isSuitable else {
             count(.refreshes, in: application)
             return .succeeded(grant)

@@ -27,10 +27,12 @@ extension SQLStore: SessionEndStore {
                    acknowledged_at = NULL, failed_at = NULL, failure = NULL
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
-            SELECT $1, 'session.ended', sha256(a.audit_key || uuid_send(a.uid)), session_pseudonym(a.audit_key, e.id),
+            SELECT $1, CASE e.end_reason WHEN 'refreshReused' THEN 'session.refresh-reused' ELSE 'session.ended' END,
+                   sha256(a.audit_key || uuid_send(a.uid)), session_pseudonym(a.audit_key, e.id),
                    jsonb_strip_nulls(
                        jsonb_build_object(
-                           'reason', e.end_reason, 'kind', e.kind, 'client', e.client_id, 'dialect', e.dialect))
+                           'reason', nullif(e.end_reason, 'refreshReused'), 'kind', e.kind, 'client', e.client_id,
+                           'dialect', e.dialect))
               FROM ended e JOIN accounts a ON a.application_id = $1 AND a.uid = e.uid
         )
         SELECT id, uid, kind = 'browser' OR has_lent,

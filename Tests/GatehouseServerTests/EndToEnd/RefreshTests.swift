@@ -174,6 +174,29 @@ struct RefreshTests {
         }
     }
 
+    @Test(.needsOneNode) func `a reuse whose ends fail ends everything at the next presentation`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let client = APIClient(server)
+            let (guest, _, _) = try await twoGenerations(client)
+            _ = try await RelyingParty(server).browser(of: guest)
+            try await server.backend.database.transaction {
+                try await $0.script(
+                    """
+                    UPDATE sessions SET has_lent = true WHERE kind = 'api';
+                    UPDATE sessions SET parent_id = (SELECT id FROM sessions WHERE kind = 'api') WHERE kind = 'browser';
+                    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''fails''; END';
+                    CREATE TRIGGER failing BEFORE UPDATE ON sessions FOR EACH ROW
+                        WHEN (new.kind = 'browser' AND new.ended_at IS NOT NULL) EXECUTE FUNCTION fail();
+                    """)
+            }
+            try await server.letPass(.seconds(11))
+            #expect(try await client.refresh(guest.refreshToken).status >= 500)
+            try await server.execute("DROP TRIGGER failing ON sessions")
+            expectError(try await client.refresh(guest.refreshToken), 401, "INVALID_REFRESH_TOKEN")
+            #expect(try await server.count("SELECT count(*) FROM sessions WHERE ended_at IS NULL") == 0)
+        }
+    }
+
     @Test func `malformed refresh tokens are refused`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
