@@ -93,5 +93,6 @@ package protocol IdleGuestStore: Sendable {
     func guests(idleFor retention: Duration, after last: IdleGuest?, atMost count: Int, application: Application.ID)
         async throws -> [IdleGuest]
 
+    /// Also locks the guest's sessions, so that none is refreshed before the transaction ends.
     func isIdleGuest(_ uid: UUID, for retention: Duration, application: Application.ID) async throws -> Bool
 }

@@ -71,6 +71,15 @@ extension SQLStore: IdleGuestStore {
         }
     }
 
+    /// Keeps refresh tokens from being rotated until the transaction ends; session bearers can still be used.
+    ///
+    /// It must be `FOR UPDATE`, which is all that the rotation's lock conflicts with.
+    private static let lockSessionsOfGuest = Statement(
+        .write,
+        """
+        SELECT 1 FROM sessions WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL ORDER BY id FOR UPDATE
+        """)
+
     private static let selectIsIdleGuest = Statement(
         .read,
         """
@@ -95,6 +104,9 @@ extension SQLStore: IdleGuestStore {
         """)
 
     package func isIdleGuest(_ uid: UUID, for retention: Duration, application: Application.ID) async throws -> Bool {
-        try await !run(Self.selectIsIdleGuest, [.application(application), .interval(retention), .uuid(uid)]).isEmpty
+        try await write(Self.lockSessionsOfGuest, [.application(application), .uuid(uid)])
+        let idle = try await run(
+            Self.selectIsIdleGuest, [.application(application), .interval(retention), .uuid(uid)])
+        return !idle.isEmpty
     }
 }

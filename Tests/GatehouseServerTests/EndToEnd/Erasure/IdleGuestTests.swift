@@ -92,6 +92,25 @@ struct IdleGuestTests {
         }
     }
 
+    @Test func `a guest that is found idle can't be refreshed before it is deleted`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let guest = try await client.guest()
+            try await server.age("identities", "created_at", "last_used_at", by: "2 hours")
+            try await server.age("refresh_tokens", "created_at", by: "2 hours")
+            let (uid, application) = (try #require(UUID(uuidString: guest.uid)), try await server.application().id)
+            let refresh = try await server.backend.store.transaction { store in
+                _ = try await store.lockAccount(uid, application: application)
+                #expect(try await store.isIdleGuest(uid, for: .seconds(3600), application: application))
+                let refresh = Task { try await client.refresh(guest.refreshToken) }
+                try await server.awaitBlocked(1)
+                try await store.endSessions(.all, of: uid, because: .accountDeleted, application: application)
+                return refresh
+            }
+            expectError(try await refresh.value, 401, "INVALID_REFRESH_TOKEN")
+        }
+    }
+
     @Test func `an account with an identity that can sign in is not a guest`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
