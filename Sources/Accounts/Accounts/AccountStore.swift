@@ -7,10 +7,12 @@ package protocol ProfileStore: Sendable {
     /// The profile of the identity that opened the session; empty if the provider reported none.
     func identityProfile(ofSession id: UUID, application: Application.ID) async throws -> [String: JSONValue]
     /// Replaces the values that are not `nil`.
+    /// - Returns: `nil` for an account that is not live.
     func updateProfile(of uid: UUID, displayName: String?, metadata: JSONValue?, application: Application.ID)
         async throws -> User?
-    /// Replaces the languages of a live account, in the form of `Client.languages`.
-    func setLanguages(_ languages: String, of uid: UUID, application: Application.ID) async throws
+    /// Replaces the languages, in the form of `Client.languages`.
+    /// - Returns: `false` for an account that is not live.
+    func setLanguages(_ languages: String, of uid: UUID, application: Application.ID) async throws -> Bool
 }
 
 package protocol AccountDetailStore: Sendable {

@@ -22,7 +22,7 @@ package struct Profile: Sendable {
         try await store.identityProfile(ofSession: principal.sessionID, application: principal.application.id)
     }
 
-    /// Returns the account with what apps need to know besides; `provider` is the one whose identity they show.
+    /// Returns the account, whether its password must change, and the `providerUid` of its oldest identity of `provider`.
     package func details(of principal: Principal, with provider: String?) async throws -> AccountDetails {
         let user = try await user(of: principal)
         return try await store.details(of: user, provider: provider, application: principal.application.id)
@@ -40,11 +40,12 @@ package struct Profile: Sendable {
 
     /// Chooses the language of messages and pages, by its tag.
     ///
-    /// The stored list refuses all other languages, which no browser does, so that sign-ins do not replace it with the
-    /// languages of the browser.
+    /// The stored list ends with `*;q=0`. Browsers never send that, so it shows that the language was chosen, and
+    /// sign-ins do not replace it with the languages of the browser.
     package func choose(language: String, of principal: Principal) async throws {
-        try await store.setLanguages(
+        let isSet = try await store.setLanguages(
             "\(language), *;q=0", of: principal.uid, application: principal.application.id)
+        guard isSet else { throw AccountsError.invalidToken }
     }
 
     /// - Throws: `AccountsError.invalidParameter` if the metadata is not an object, or too large.

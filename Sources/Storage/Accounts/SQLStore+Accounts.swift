@@ -54,7 +54,9 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore, AccountDetail
         """
         UPDATE accounts
            SET display_name = coalesce($3, display_name), metadata = coalesce($4, metadata), updated_at = now()
-         WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL
+         WHERE application_id = $1 AND uid = $2
+           AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
+        RETURNING uid
         """)
 
     package func updateProfile(
@@ -62,7 +64,7 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore, AccountDetail
     ) async throws -> User? {
         let metadata = try metadata?.jsonText()
         let binds: [Bind] = [.application(application), .uuid(uid), .text(displayName), .json(metadata)]
-        try await write(Self.updateProfile, binds)
+        guard try await !run(Self.updateProfile, binds).isEmpty else { return nil }
         return try await user(uid, application: application)
     }
 
@@ -70,11 +72,15 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore, AccountDetail
         .write,
         """
         UPDATE accounts SET locale = $3, updated_at = now()
-         WHERE application_id = $1 AND uid = $2 AND deleted_at IS NULL
+         WHERE application_id = $1 AND uid = $2
+           AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
+        RETURNING uid
         """)
 
-    package func setLanguages(_ languages: String, of uid: UUID, application: Application.ID) async throws {
-        try await write(Self.updateLanguages, [.application(application), .uuid(uid), .text(languages)])
+    package func setLanguages(
+        _ languages: String, of uid: UUID, application: Application.ID
+    ) async throws -> Bool {
+        try await !run(Self.updateLanguages, [.application(application), .uuid(uid), .text(languages)]).isEmpty
     }
 
     static let selectContact = Statement(

@@ -89,6 +89,37 @@ struct AccountTests {
         }
     }
 
+    @Test(arguments: ["profile", "language"])
+    func `a change of an account that is disabled meanwhile is refused`(change: String) async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let profile = server.server.useCases.profile
+            let (uid, application) = (try #require(UUID(uuidString: person.uid)), try await server.application())
+            let principal = Principal(
+                application: application, uid: uid, sessionID: UUID(), authenticatedAt: 0, provider: "email",
+                providerUid: person.email)
+            let changed = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.disable, .uuid(uid))
+                let changed = Task {
+                    if change == "profile" {
+                        _ = try await profile.update(displayName: "Eve", metadata: nil, of: principal)
+                    } else {
+                        try await profile.choose(language: "fr", of: principal)
+                    }
+                }
+                try await server.awaitBlocked(1)
+                return changed
+            }
+            await #expect(throws: AccountsError.invalidToken) { try await changed.value }
+            let sql: StaticString = "SELECT count(*) FROM accounts WHERE display_name = 'Eve' OR locale LIKE 'fr%'"
+            #expect(try await server.count(sql) == 0)
+        }
+    }
+
+    private static let disable = Statement(
+        .write, "UPDATE accounts SET disabled_at = now() WHERE application_id = 1 AND uid = $1")
+
     @Test func `the right proof returns a restore token for a deleted account, once`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
