@@ -56,7 +56,9 @@ package struct PinCode: Sendable {
             guard isRecent else { throw AccountsError.tokenTooOld }
         }
         let hash = try await hash(pin, of: owner, from: client)
-        guard try await store.setPin(hash, of: owner, replacing: replaced) else { throw AccountsError.existingPIN }
+        guard try await store.setPin(hash, of: owner, replacing: replaced) else {
+            throw try await refusal(.existingPIN, of: owner)
+        }
     }
 
     /// Replaces the PIN of a caller who knows it or the password.
@@ -68,14 +70,14 @@ package struct PinCode: Sendable {
         let former = try await require(proof, of: owner, by: principal, from: client)
         let hash = try await hash(pin, of: owner, from: client)
         guard try await store.setPin(hash, of: owner, replacing: former.map { .of($0) } ?? .any) else {
-            throw AccountsError.wrongPIN
+            throw try await refusal(.wrongPIN, of: owner)
         }
     }
 
     package func remove(showing proof: Proof, by principal: Principal, from client: Client) async throws {
         let owner = owner(principal, calling: client)
         let former = try await require(proof, of: owner, by: principal, from: client)
-        guard try await store.removePin(former, of: owner) else { throw AccountsError.pinNotSet }
+        guard try await store.removePin(former, of: owner) else { throw try await refusal(.pinNotSet, of: owner) }
     }
 
     /// Unlocks the principal's session for the configured time.
@@ -127,6 +129,12 @@ package struct PinCode: Sendable {
         guard state.exists, !state.isVoid else { return .pinNotSet }
         // If the lock has just ended, the client may try again at once.
         return .identityTemporarilyLocked(retryAfter: state.lockedFor ?? .seconds(1))
+    }
+
+    /// The error of a refused change, unless the reason is that the session has ended meanwhile.
+    private func refusal(_ error: AccountsError, of owner: PinOwner) async throws -> AccountsError {
+        _ = try await state(of: owner)
+        return error
     }
 
     private func hash(_ pin: String, of owner: PinOwner, from client: Client) async throws -> PasswordHash {

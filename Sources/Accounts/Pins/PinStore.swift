@@ -54,7 +54,7 @@ package struct PinOwner: Sendable {
 }
 
 package protocol PinStore: Sendable {
-    /// - Returns: `nil` if there is no such session.
+    /// - Returns: `nil` if the session has ended.
     func pinState(of owner: PinOwner) async throws -> PinState?
 
     /// Counts a try as wrong in advance, in one statement, so that tries at the same time can't exceed the limits.
@@ -71,11 +71,11 @@ package protocol PinStore: Sendable {
     func elevate(_ owner: PinOwner, by hash: PasswordHash, for duration: Duration) async throws -> Bool
 
     /// Sets the PIN, locks all sessions of the account, and forgets wrong tries.
-    /// - Returns: `false` if the account has a PIN that may not be replaced, or is not live.
+    /// - Returns: `false` if the account has a PIN that may not be replaced, or is not live, or the session has ended.
     func setPin(_ hash: PasswordHash, of owner: PinOwner, replacing: PinReplacement) async throws -> Bool
 
     /// Removes the PIN with this hash, or any, and locks all sessions of the account.
-    /// - Returns: `false` if the account has no such PIN.
+    /// - Returns: `false` if the account has no such PIN, or the session has ended.
     func removePin(_ hash: PasswordHash?, of owner: PinOwner) async throws -> Bool
 
     /// Locks the session.

@@ -16,7 +16,7 @@ extension SQLStore: PinStore, ElevationStore {
           LEFT JOIN pins p ON p.application_id = $1 AND p.uid = s.uid
           LEFT JOIN password_failures f
                  ON f.application_id = $1 AND f.subject = $4 AND f.locked_until > now()
-         WHERE s.application_id = $1 AND s.id = $3 AND s.uid = $2
+         WHERE s.application_id = $1 AND s.id = $3 AND s.uid = $2 AND s.ended_at IS NULL
         """)
 
     package func pinState(of owner: PinOwner) async throws -> PinState? {
@@ -119,6 +119,16 @@ extension SQLStore: PinStore, ElevationStore {
             == 1
     }
 
+    /// The account as `caller`, if the session of the call has not ended while a hash was computed.
+    ///
+    /// The session's row is locked after that of the account.
+    private static let liveCaller: StaticString = """
+        ), caller AS MATERIALIZED (
+            SELECT uid FROM sessions
+             WHERE application_id = $1 AND id = $3 AND uid = (SELECT uid FROM account) AND ended_at IS NULL
+               FOR NO KEY UPDATE
+        """
+
     /// `$6` permits replacing any PIN, `$7` a void one, `$8` the one with this hash.
     ///
     /// It locks all sessions again, not only those that it finds unlocked: it reads them before it waits for the account,
@@ -131,11 +141,13 @@ extension SQLStore: PinStore, ElevationStore {
              WHERE application_id = $1 AND uid = $2
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                FOR NO KEY UPDATE
+        """, liveCaller,
+        """
         ), known AS MATERIALIZED (
             SELECT uid FROM pins WHERE application_id = $1 AND uid = $2
         ), written AS (
             INSERT INTO pins AS p (application_id, uid, hash)
-            SELECT $1, uid, $5 FROM account WHERE $8::text IS NULL OR EXISTS (SELECT 1 FROM known)
+            SELECT $1, uid, $5 FROM caller WHERE $8::text IS NULL OR EXISTS (SELECT 1 FROM known)
             ON CONFLICT (application_id, uid) DO UPDATE
                SET hash = excluded.hash, changed_at = excluded.changed_at, wrong_in_all = 0
              WHERE $6 OR p.hash = $8 OR $7 AND p.wrong_in_all >= 20
@@ -175,9 +187,11 @@ extension SQLStore: PinStore, ElevationStore {
         """
         WITH account AS MATERIALIZED (
             SELECT uid, audit_key FROM accounts WHERE application_id = $1 AND uid = $2 FOR NO KEY UPDATE
+        """, liveCaller,
+        """
         ), removed AS (
             DELETE FROM pins
-             WHERE application_id = $1 AND uid = $2 AND hash = coalesce($5, hash) AND EXISTS (SELECT 1 FROM account)
+             WHERE application_id = $1 AND uid = $2 AND hash = coalesce($5, hash) AND EXISTS (SELECT 1 FROM caller)
             RETURNING uid
         ), cleared AS (
             DELETE FROM password_failures

@@ -90,6 +90,33 @@ struct PinRaceTests {
         }
     }
 
+    @Test(arguments: ["change", "removal"])
+    func `a session that ends while the PIN is hashed changes no PIN`(change: String) async throws {
+        try await TestServer.with { server in
+            let person = try await PersonWithPin(at: server, pin: "1234")
+            let ended = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.lockAccounts)
+                let ended = Task {
+                    if change == "change" {
+                        try await person.set("4321", replacing: true)
+                    } else {
+                        try await person.remove(showing: .password(APIClient.password))
+                    }
+                }
+                try await server.awaitBlocked(1)
+                _ = try await transaction.execute(Self.endSession, .uuid(person.principal.sessionID))
+                return ended
+            }
+            await #expect(throws: AccountsError.invalidToken) { try await ended.value }
+            let changes = try await person.events().filter { ["pin.set", "pin.changed", "pin.removed"].contains($0) }
+            #expect(changes == ["pin.set"])
+        }
+    }
+
+    private static let lockAccounts = Statement(.write, "SELECT uid FROM accounts WHERE application_id = 1 FOR UPDATE")
+    private static let endSession = Statement(
+        .write, "UPDATE sessions SET ended_at = now(), end_reason = 'revoked' WHERE application_id = 1 AND id = $1")
+
     private static let lockSession = Statement(
         .write, "SELECT id FROM sessions WHERE application_id = 1 AND id = $1 FOR UPDATE")
 
