@@ -116,8 +116,8 @@ package protocol ProviderSwitchStore: Sendable {
     func switchedAccounts(limit: Int, application: Application.ID) async throws -> [SwitchedAccount]
 
     /// Removes an account from the list.
-    /// - Returns: `false` if another replica has removed it.
-    func remove(_ account: SwitchedAccount, application: Application.ID) async throws -> Bool
+    /// - Returns: what it is listed for by now; `nil` if another replica has removed it, or the switch has ended.
+    func remove(_ account: SwitchedAccount, application: Application.ID) async throws -> SwitchedAccount?
 
     /// Tells every replica to read the switches again, once the transaction has committed.
     func announceSwitches() async throws
@@ -129,7 +129,7 @@ package struct SwitchedAccount: Sendable {
     package let switchID: UUID
     package let provider: String
     package let until: Date
-    package let tellsOwner, endsSessions: Bool
+    package var tellsOwner, endsSessions: Bool
 
     package init(
         uid: UUID, switchID: UUID, provider: String, until: Date, tellsOwner: Bool, endsSessions: Bool

@@ -104,7 +104,8 @@ package struct ProviderSwitches: Sendable {
         for account in accounts.shuffled() {
             try await store.retryingTransaction { store in
                 let status = try await store.lockAccount(account.uid, application: application.id)
-                guard try await store.remove(account, application: application.id), status == .live else { return }
+                guard let account = try await store.remove(account, application: application.id), status == .live
+                else { return }
                 if account.endsSessions {
                     let identities = try await store.identities(of: account.uid, application: application.id)
                     try await store.endSessions(

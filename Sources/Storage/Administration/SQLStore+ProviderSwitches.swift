@@ -179,12 +179,22 @@ extension SQLStore: ProviderSwitchStore {
     private static let removeSwitchedAccount = Statement(
         .write,
         """
-        DELETE FROM switched_accounts WHERE application_id = $1 AND switch_id = $2 AND uid = $3 RETURNING uid
+        WITH removed AS (
+            DELETE FROM switched_accounts WHERE application_id = $1 AND switch_id = $2 AND uid = $3
+            RETURNING switch_id, tells_owner, ends_sessions
+        )
+        SELECT r.tells_owner, r.ends_sessions
+          FROM removed r
+          JOIN provider_switches s ON s.application_id = $1 AND s.id = r.switch_id AND s.ended_at IS NULL
         """)
 
-    package func remove(_ account: SwitchedAccount, application: Application.ID) async throws -> Bool {
+    /// The row may have been listed for its sessions, too, since `account` was read, and the switch may have ended.
+    package func remove(_ account: SwitchedAccount, application: Application.ID) async throws -> SwitchedAccount? {
         let binds: [Bind] = [.application(application), .uuid(account.switchID), .uuid(account.uid)]
-        return try await run(Self.removeSwitchedAccount, binds).first != nil
+        guard var row = try await run(Self.removeSwitchedAccount, binds).first else { return nil }
+        var current = account
+        (current.tellsOwner, current.endsSessions) = (try row.next(), try row.next())
+        return current
     }
 
     package func announceSwitches() async throws { try await notify([ReplicaChannel.switches]) }

@@ -4,6 +4,7 @@ import Delivery
 import Foundation
 import Postgres
 import ProviderKit
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -220,6 +221,33 @@ struct ProviderSwitchTests {
             #expect(told.map(\.to) == ["+33612345678"])
             let ends = try await server.audited().filter { $0.event == "session.ended" }
             #expect(ends.allSatisfy { $0.details["reason"] == "providerSwitched" } && ends.count >= 2)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `what is done to a listed account is decided when it is taken from the list`(hasEnded: Bool) async throws {
+        try await with { server, _, _ in
+            // No server works on this application.
+            let (application, uid, id): (Application.ID, UUID, UUID) = (999, UUID(), UUID())
+            try await server.execute(
+                "INSERT INTO accounts (application_id, uid, audit_key) VALUES (999, $1, sha256('key'))", [.uuid(uid)])
+            try await server.execute(
+                """
+                INSERT INTO provider_switches (application_id, id, provider, mode, file_mode, until)
+                VALUES (999, $1, 'scripted', 'off', 'open', now() + interval '1 day')
+                """, [.uuid(id)])
+            try await server.execute(
+                "INSERT INTO switched_accounts VALUES (999, $1, $2, true, false)", [.uuid(id), .uuid(uid)])
+            let store = server.backend.store
+            let listed = try #require(try await store.switchedAccounts(limit: 1, application: application).first)
+            try await server.execute("UPDATE switched_accounts SET ends_sessions = true WHERE application_id = 999")
+            if hasEnded {
+                try await server.execute(
+                    "UPDATE provider_switches SET ended_at = now(), end_reason = 'ended' WHERE application_id = 999")
+            }
+            let taken = try await store.remove(listed, application: application)
+            #expect(taken?.endsSessions == (hasEnded ? nil : true))
+            #expect(try await server.count("SELECT count(*) FROM switched_accounts") == 0)
         }
     }
 
