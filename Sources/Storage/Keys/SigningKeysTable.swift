@@ -118,34 +118,40 @@ package struct SigningKeysTable: SigningKeyStore {
         }
     }
 
+    private static func retiring(_ purpose: SigningPurpose) -> Statement {
+        switch purpose {
+        case .accessTokens: retire
+        case .identityTokens: retireIdentityKey
+        case .erasures: retireErasureKey
+        }
+    }
+
     package func installSigningKey(
         _ key: StoredSigningKey, replacing expected: String?, overlap: Duration, recording event: AuditEntry?,
         application: Application.ID
     ) async throws {
         do {
-            try await translatingErrors {
-                try await database.transaction { transaction in
-                    if let expected {
-                        let binds: [Bind] = [.application(application), .text(expected)]
-                        let retired =
-                            switch key.purpose {
-                            case .accessTokens: try await transaction.execute(Self.retire, binds + [.interval(overlap)])
-                            case .identityTokens:
-                                try await transaction.execute(Self.retireIdentityKey, binds + [.interval(overlap)])
-                            case .erasures: try await transaction.execute(Self.retireErasureKey, binds)
-                            }
-                        guard retired.affected == 1 else { throw StoreConflict() }
-                    }
-                    _ = try await transaction.execute(
-                        Self.insertion(for: key.purpose),
-                        [
-                            .application(application), .text(key.kid), .text(key.algorithm.rawValue),
-                            .int4(Int32(clamping: key.bits)), .bytes(key.sealedPrivateKey),
-                        ])
-                    if let event {
+            try await retryingUnderContention {
+                try await translatingErrors {
+                    try await database.transaction { transaction in
+                        if let expected {
+                            let binds: [Bind] = [.application(application), .text(expected)]
+                            let retired = try await transaction.execute(
+                                Self.retiring(key.purpose),
+                                key.purpose == .erasures ? binds : binds + [.interval(overlap)])
+                            guard retired.affected == 1 else { throw StoreConflict() }
+                        }
                         _ = try await transaction.execute(
-                            Self.record,
-                            [.application(application), .text(event.event.rawValue), .object(event.details)])
+                            Self.insertion(for: key.purpose),
+                            [
+                                .application(application), .text(key.kid), .text(key.algorithm.rawValue),
+                                .int4(Int32(clamping: key.bits)), .bytes(key.sealedPrivateKey),
+                            ])
+                        if let event {
+                            _ = try await transaction.execute(
+                                Self.record,
+                                [.application(application), .text(event.event.rawValue), .object(event.details)])
+                        }
                     }
                 }
             }
