@@ -87,7 +87,8 @@ extension SQLStore: ErasureStore {
     /// Deletes the rows that don't refer to the account and are therefore not deleted with it by cascade.
     ///
     /// A rate limit's name contains the limit and the window, which may have changed since, so the statement searches
-    /// every name in the table. A redirect flow that is locked because its code is being redeemed is skipped;
+    /// every name in the table. Codes are deleted by their keys, because an attempt may update one meanwhile,
+    /// which moves its row. A redirect flow that is locked because its code is being redeemed is skipped;
     /// redemption removes its evidence.
     private static let eraseTraces = Statement(
         .write,
@@ -102,20 +103,21 @@ extension SQLStore: ErasureStore {
         ), session AS MATERIALIZED (
             SELECT id FROM sessions WHERE application_id = $1 AND uid = ANY ($8)
         ), proofs_gone AS (
-            DELETE FROM proofs WHERE application_id = $1 AND ctid IN (
-                SELECT p.ctid FROM proofs p WHERE p.application_id = $1 AND p.address = ANY ($4)
+            DELETE FROM proofs WHERE application_id = $1 AND (kind, hash) IN (
+                SELECT p.kind, p.hash FROM proofs p WHERE p.application_id = $1 AND p.address = ANY ($4)
                 UNION
-                SELECT p.ctid FROM subjects s
+                SELECT p.kind, p.hash FROM subjects s
                   JOIN proofs p ON p.application_id = $1 AND p.kind = ANY ($7) AND p.provider = s.provider
                                AND p.provider_uid = s.provider_uid
                 UNION
-                SELECT p.ctid FROM identities i
+                SELECT p.kind, p.hash FROM identities i
                   JOIN proofs p ON p.application_id = $1 AND p.kind = 'address-change' AND p.identity_id = i.id
                  WHERE i.application_id = $1 AND i.uid = ANY ($8)
                 UNION
-                SELECT p.ctid FROM session s JOIN proofs p ON p.application_id = $1 AND p.session_id = s.id
+                SELECT p.kind, p.hash FROM session s
+                  JOIN proofs p ON p.application_id = $1 AND p.session_id = s.id
                 UNION
-                SELECT p.ctid FROM registrations r
+                SELECT p.kind, p.hash FROM registrations r
                   JOIN proofs p ON p.application_id = $1 AND p.kind = 'registration' AND p.provider = r.provider
                                AND p.provider_uid = r.provider_uid
                  WHERE r.application_id = $1 AND r.uid = ANY ($8))
