@@ -25,7 +25,7 @@ package struct PasswordLinking: Sendable {
         let subject = try (configured.capability() as any PasswordProvider).subject(typed: typed)
         let known = try await store.knownIdentity(
             configured.name, subject.providerUid, application: principal.application.id)
-        // Asked for free addresses too, so that they take as long as those that somebody has.
+        // Runs for unknown addresses, too, so that the time does not show whether an account has the address.
         try await store.requireReach(of: principal, to: known.map { [$0.id] } ?? [])
         try await requests.register(
             subject, password: password, joining: .init(uid: principal.uid, onConflict: onConflict), with: configured,
@@ -45,12 +45,11 @@ package struct PasswordLinking: Sendable {
         else { return nil }
         guard let principal, principal.uid == joining.uid else { throw AccountsError.invalidToken }
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
-            guard let proof = try await store.consume(.registration, hash: token.hash, application: application.id)
-            else { throw AccountsError.invalidToken }
-            // Another registration may have taken the place of this one, and its token must stay.
-            guard let subject = proof.subject,
+            let proof = try await store.consume(.registration, hash: token.hash, application: application.id)
+            // Another registration may have taken the place of this one.
+            guard let proof, let subject = proof.subject,
                 let registered = try await store.takeRegistration(of: proof, application: application.id)
-            else { throw StoreConflict() }
+            else { throw AccountsError.invalidToken }
             let provider = try application.providers.named(proof.provider)
             let known = try await store.knownIdentity(proof.provider, proof.providerUid, application: application.id)
             let isOwn = known?.uid == principal.uid

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import Postgres
 import ProviderKit
 import Testing
 
@@ -50,6 +51,25 @@ struct PasswordLinkTests {
             #expect(answers.count { $0.code == "INVALID_TOKEN" } == 19, "\(answers.map(\.text))")
         }
     }
+
+    @Test func `a registration that is replaced while its link is presented links nothing`() async throws {
+        try await TestServer.linking { server, client in
+            let (person, email) = (try await client.newcomer("ada"), APIClient.newAddress())
+            #expect(try await ask(client, email, bearer: person.accessToken).status == 202)
+            let token = try await client.mailedToken(to: email, at: server)
+            let verified = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.replaceRegistration)
+                let verified = Task { try await verify(client, token, bearer: person.accessToken) }
+                try await server.awaitBlocked(1)
+                return verified
+            }
+            expectError(try await verified.value, 401, "INVALID_TOKEN")
+            #expect(try await client.identities(bearer: person.accessToken).count == 1)
+        }
+    }
+
+    private static let replaceRegistration = Statement(
+        .write, "UPDATE registrations SET id = gen_random_uuid() WHERE application_id = 1")
 
     @Test func `an address with an account answers alike, and its proof gives a ticket`() async throws {
         try await TestServer.linking { server, client in
