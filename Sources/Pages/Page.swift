@@ -81,24 +81,7 @@ extension Page {
     }
 }
 
-/// Escapes text for elements and for attributes in double quotes.
-///
-/// The template engine's own type for HTML compares characters instead of Unicode scalars, so it would not escape a
-/// quote that is followed by a combining mark.
+/// The template engine's own type for HTML escapes characters instead of Unicode scalars.
 struct EscapedHTML: MustacheContentType {
-    func escapeText(_ text: String) -> String {
-        var escaped = ""
-        escaped.reserveCapacity(text.utf8.count)
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
-    }
+    func escapeText(_ text: String) -> String { text.escapedHTML }
 }

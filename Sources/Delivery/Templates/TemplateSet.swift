@@ -1,6 +1,7 @@
 internal import Accounts
 internal import Foundation
 internal import Mustache
+internal import ProviderKit
 
 /// The parsed templates of one language, for one application or for all others.
 struct TemplateSet: Sendable {
@@ -21,9 +22,10 @@ struct TemplateSet: Sendable {
 
     private init(language: String, layers: [TemplateLayer]) throws(DeliveryError) {
         self.language = language
+        MustacheContentTypes.register(EscapedHTML(), named: "MAIL")
         let layout = layers.compactMap(\.layout).last ?? ""
         library = MustacheLibrary(templates: [
-            Self.layout: try Self.parse(layout, name: Self.layout, language: language)
+            Self.layout: try Self.parse(Self.escaped + layout, name: Self.layout, language: language)
         ])
         for topic in MessageTopic.allCases {
             var parts: [TemplateLayer.Part: String] = [:]
@@ -58,8 +60,11 @@ struct TemplateSet: Sendable {
     /// A prefix for templates of plain text that turns HTML escaping off.
     private static let unescaped = "{{% CONTENT_TYPE:TEXT}}"
 
+    /// A prefix for templates of HTML.
+    private static let escaped = "{{% CONTENT_TYPE:MAIL}}"
+
     private static func inLayout(_ html: String) -> String {
-        "{{<\(layout)}}{{$content}}\(html){{/content}}{{/\(layout)}}"
+        "\(escaped){{<\(layout)}}{{$content}}\(html){{/content}}{{/\(layout)}}"
     }
 
     private static func parse(
@@ -71,4 +76,9 @@ struct TemplateSet: Sendable {
             throw .unusableTemplate(language: language, name: name)
         }
     }
+}
+
+/// The template engine's own type for HTML escapes characters instead of Unicode scalars.
+private struct EscapedHTML: MustacheContentType {
+    func escapeText(_ text: String) -> String { text.escapedHTML }
 }

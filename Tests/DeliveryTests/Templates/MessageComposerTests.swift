@@ -1,6 +1,7 @@
 import Accounts
 import Delivery
 import Foundation
+import ProviderKit
 import Testing
 
 struct MessageComposerTests {
@@ -133,6 +134,18 @@ struct MessageComposerTests {
     func theReaderChoosesTheLanguage(locale: String?, language: String) throws {
         let message = try Samples.message(locale: locale)
         #expect(try composer.compose(message, application: "demo").language == language)
+    }
+
+    /// Swift joins some letters and combining marks with their neighbours to one character; a browser does not.
+    @Test func markupIsEscapedBesideScalarsThatJoinIt() throws {
+        let name = "\u{0D4E}<a href=\"//elsewhere.example\"\u{0301} \u{0D4E}>"
+        let address = try Samples.address("ada@mail.example")
+        let message = Message(.accessGiven, to: .email(address), provider: name)
+        let content = try composer.compose(message, application: name)
+        let scalars = { (text: String) in text.unicodeScalars.count { "<>\"".unicodeScalars.contains($0) } }
+        let plain = try composer.compose(
+            Message(.accessGiven, to: .email(address), provider: "Reader"), application: "demo")
+        #expect(scalars(content.html) == scalars(plain.html), "\(content.html)")
     }
 
     @Test func htmlIsEscapedAndTemplatesInValuesAreNot() throws {
