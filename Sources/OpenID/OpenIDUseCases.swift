@@ -58,7 +58,7 @@ package final class OpenIDUseCases: Sendable {
             passwords: PasswordSteps(
                 profile: accounts.profile, change: accounts.passwordChange, reset: accounts.passwordReset,
                 limits: accounts.limits),
-            restoring: RestoreSteps(deletion: accounts.deletion, proofs: proofs),
+            restoring: RestoreSteps(deletion: accounts.deletion, sessions: store, proofs: proofs),
             callbacks: ProviderCallbacks(
                 store: store, redirects: accounts.redirects, identities: accounts.identityProofs, proofs: proofs),
             links: LinkSteps(

@@ -107,7 +107,8 @@ package struct MailedLinks: Sendable {
 
     /// Sets a new password, which ends every session of the account.
     ///
-    /// If the account is being deleted, a request asks whether to restore it with that password.
+    /// If the account is being deleted, a request asks whether to restore it with that password. That opens no session
+    /// either, because somebody may have sent the link to another person.
     package func reset(to password: String?, _ context: Context) async throws -> Outcome {
         try await spend("reset-password", context)
         guard let password else { throw AccountsError.missingParameter("password") }
@@ -115,7 +116,8 @@ package struct MailedLinks: Sendable {
             try await passwordReset.reset(
                 context.token.text, to: password, from: context.client, in: context.application)
         } catch AccountsError.accountDeleted(let purgeAfter, let token?, let refusal) {
-            let decision = PendingDecision.restore(token: token, purgeAfter: purgeAfter, remember: false)
+            let decision = PendingDecision.restore(
+                token: token, purgeAfter: purgeAfter, remember: false, keepsSession: false)
             guard let request = try await begin(decision, context) else {
                 throw AccountsError.accountDeleted(purgeAfter: purgeAfter, restoreToken: token, refusal)
             }

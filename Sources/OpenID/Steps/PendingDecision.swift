@@ -11,7 +11,9 @@ package indirect enum PendingDecision: Sendable, Codable, Equatable {
     /// The account asks for another proof, too, which the ticket goes along with.
     case secondProof(ticket: String, rule: String, ways: WaysToSignIn)
     /// The account is being deleted until `purgeAfter`; the token restores it, in a session that may be remembered.
-    case restore(token: String, purgeAfter: Date, remember: Bool)
+    ///
+    /// `keepsSession` is false after a mailed link; a version without it keeps the session, as `nil` does.
+    case restore(token: String, purgeAfter: Date, remember: Bool, keepsSession: Bool? = nil)
     /// The identity that the person wanted to link belongs to another account.
     case conflict(LinkConflict)
     /// The person has chosen to merge the two accounts of a conflict, and is shown what that changes.
@@ -39,10 +41,6 @@ package struct LinkConflict: Sendable, Codable, Equatable {
     package let rule: String
     /// Merges the two accounts; `nil` if a sign-in by the proof would not reach the other account.
     package let ticket: String?
-
-    package init(provider: String, rule: String, ticket: String?) {
-        (self.provider, self.rule, self.ticket) = (provider, rule, ticket)
-    }
 }
 
 extension PendingDecision {
@@ -66,7 +64,7 @@ extension PendingDecision {
 
     /// Until when the account can be restored.
     package var restorableUntil: Date? {
-        if case .restore(_, let purgeAfter, _) = self { purgeAfter } else { nil }
+        if case .restore(_, let purgeAfter, _, _) = self { purgeAfter } else { nil }
     }
 
     /// The rule that asks for another proof, and the ways to give one.

@@ -208,8 +208,31 @@ struct MailedLinkPageTests {
             #expect(browser.cookies[Self.cookie] == nil && browser.sessions == nil)
             expectError(try await api.login(person.email), 401, "INVALID_CREDENTIALS")
             view = try await browser.submit("restore", of: view)
+            #expect(view.step == "signin" && browser.sessions == nil, "nobody signs others in by a link: \(view.text)")
+            let typed = ["identifier": person.email, "password": APIClient.otherPassword]
+            view = try await browser.submit("password", typed, of: view)
             #expect(hasRequest ? view.code != nil : view.path == "/account", "\(view.text)")
-            #expect(try await api.login(person.email, APIClient.otherPassword)["user"]["id"].string == person.uid)
+        }
+    }
+
+    @Test func `a restoration by a mailed link leaves the browser's own account signed in`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let (party, api) = (RelyingParty(server), APIClient(server))
+            let (own, sent) = (try await api.register(at: server), try await api.register(at: server))
+            try await api.deleteAccount(sent)
+            var browser = PageBrowser(server)
+            let typed = ["identifier": own.email, "password": own.password]
+            let page = try await browser.begin(party)
+            #expect(try await browser.submit("password", typed, of: page).code != nil)
+            let token = try await api.forget(at: server, sent.email)
+            var view = try await browser.open("/reset-password?token=\(token)")
+            view = try await browser.submit("save", ["password": APIClient.otherPassword], of: view)
+            #expect(view.step == "restore", "\(view.text)")
+            view = try await browser.submit("restore", of: view)
+            let code = try #require(try await browser.begin(party, ["prompt": "none"]).code)
+            let tokens = try await party.redeem(code)
+            #expect(try await party.userInfo(tokens["access_token"].string ?? "")["sub"].string == own.uid)
+            #expect(try await api.login(sent.email, APIClient.otherPassword)["user"]["id"].string == sent.uid)
         }
     }
 
