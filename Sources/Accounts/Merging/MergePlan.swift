@@ -85,13 +85,6 @@ package struct MergePreview: Sendable {
     /// The time at which the accounts were read.
     package let time: Date
 
-    package init(current: MergeSide, other: MergeSide, time: Date) {
-        (self.current, self.other, self.time) = (current, other, time)
-    }
-
-    /// Whether the current account is a guest's, which can also be given up for the other one.
-    package var isOfGuest: Bool { current.isGuest }
-
     /// The plan of the merge into the chosen account, by default the older permanent one.
     /// - Throws: `AccountsError.limitReached` if the survivor would have too many identities.
     package func plan(

@@ -59,7 +59,7 @@ package struct BearerAuthentication: Sendable {
     let access: any AccessTokens
     let opaque: any OpaqueTokens
     let revocations: any Revocations
-    typealias Store = GuestSuccessorStore & ProfileStore & SessionBearerStore
+    typealias Store = GuestSuccessorStore & IdentityStore & SessionBearerStore
 
     let store: any Store
     let time: any TimeSource
@@ -99,6 +99,7 @@ package struct BearerAuthentication: Sendable {
 
     /// Requires a recent authentication, except from guests, who cannot authenticate again.
     ///
+    /// An account remains a guest's while all other identities are of providers that are `linkOnly`.
     /// A borrowed session never counts as recent, because its authentication was on another device.
     /// - Throws: `AccountsError.tokenTooOld`.
     package func requireRecent(_ principal: Principal, for call: SensitiveCall = .any) async throws {
@@ -107,7 +108,11 @@ package struct BearerAuthentication: Sendable {
         guard !principal.application.policy.isRecent(authentication, now: time.now(), for: call),
             principal.successor == nil
         else { return }
-        let user = try await store.user(principal.uid, application: principal.application.id)
-        guard user?.isAnonymous == true else { throw AccountsError.tokenTooOld }
+        let identities = try await store.identities(of: principal.uid, application: principal.application.id)
+        let (guests, others) = (identities.filter(\.isGuest), identities.filter { !$0.isGuest })
+        let providers = principal.application.providers
+        guard !guests.isEmpty, others.allSatisfy({ providers.obstacle(to: $0) == .providerLinkOnly }) else {
+            throw AccountsError.tokenTooOld
+        }
     }
 }

@@ -76,6 +76,25 @@ struct LinkTests {
         }
     }
 
+    @Test func `a guest is asked for a recent authentication once an identity can give it`() async throws {
+        try await TestServer.linking(
+            application: "recentAuthentication: 60s", providers: "other: { kind: scripted, mode: linkOnly }"
+        ) { server, client in
+            var refreshToken = try await client.guest().refreshToken
+            for (subject, provider, status) in [
+                ("ada", "other", 200), ("bob", "scripted", 200), ("eve", "scripted", 403),
+            ] {
+                try await server.letPass(.seconds(61))
+                let session = try await client.refresh(refreshToken)
+                refreshToken = try #require(session["refreshToken"].string)
+                let bearer = try #require(session["accessToken"].string)
+                let linked = try await client.link(.somebody(subject), bearer: bearer, provider: provider)
+                #expect(linked.status == status, "\(subject): \(linked.text)")
+                if let token = linked["refreshToken"].string { refreshToken = token }
+            }
+        }
+    }
+
     @Test func `only an identity of the account re-authenticates`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.newcomer("ada")
