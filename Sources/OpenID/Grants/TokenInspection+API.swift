@@ -42,12 +42,14 @@ extension TokenInspection {
 
 extension AccessTokenClaims {
     fileprivate var members: [String: JSONValue] {
-        [
+        var members: [String: JSONValue] = [
             "active": .bool(true), "token_type": .string("Bearer"), "exp": .integer(Int64(expiresAt)),
             "iat": .integer(Int64(issuedAt)), "sub": .string(uid.text), "aud": .string(audience),
             "iss": .string(issuer), "jti": .string(tokenID.text), "sid": .string(sessionID.text),
             "auth_time": .integer(Int64(authenticatedAt)), "amr": .array(methods.map { .string($0) }),
         ]
+        if isBorrowed { members["borrowed"] = .bool(true) }
+        return members
     }
 }
 
@@ -62,6 +64,7 @@ extension BearerSession {
             "amr": .array(methods.map { .string($0) }),
         ]
         members["elevated_until"] = elevatedUntil.map(seconds)
+        if isBorrowed { members["borrowed"] = .bool(true) }
         return members
     }
 }

@@ -81,6 +81,11 @@ struct BearerIntrospectionTests {
             #expect(abs(Double(unlocked ?? 0) - Date().timeIntervalSince1970 - 900) < 120)
             try await world.server.execute("UPDATE sessions SET elevated_until = now()")
             #expect(try await world.introspect(signedIn.accessToken).json.keys == common)
+            try await world.server.execute("UPDATE sessions SET is_borrowed = true")
+            let refreshed = try await world.app.api.refresh(person.refreshToken)["accessToken"].string
+            for token in [signedIn.accessToken, try #require(refreshed)] {
+                #expect(try await world.introspect(token)["borrowed"] == true)
+            }
         }
     }
 
