@@ -52,6 +52,7 @@ extension SQLStore: ProviderPlanStore {
           FROM counted
         """)
 
+    /// Without `OFFSET 0`, PostgreSQL would look up the identities of all providers by their ids to avoid a sort.
     private static let countTraffic = Statement(
         .read,
         """
@@ -62,8 +63,9 @@ extension SQLStore: ProviderPlanStore {
                + (SELECT count(*) FROM proofs p
                    WHERE p.application_id = $1 AND p.kind = 'code' AND p.provider = $2 AND p.expires_at > now())
           FROM sessions s
-          JOIN identities i ON i.application_id = $1 AND i.id = s.identity_id
-         WHERE s.application_id = $1 AND i.provider = $2
+          JOIN (SELECT id FROM identities WHERE application_id = $1 AND provider = $2 OFFSET 0) AS i
+            ON i.id = s.identity_id
+         WHERE s.application_id = $1
         """)
 
     /// Lets PostgreSQL join and group in the order of an index or of a sort, on one core, until the transaction ends.

@@ -8,8 +8,9 @@ extension SQLStore {
     ///
     /// `steady` has the accounts with an identity that signs in before and after the change, so that none of these is
     /// locked out. `doubtful` has the other accounts that the change concerns, and the administrators, but no guests:
-    /// there may be millions, and a guest's identity is no way to sign in. PostgreSQL can't estimate how many accounts
-    /// are doubtful; `LATERAL` makes it read each one by indexes instead of reading whole tables.
+    /// there may be millions, and a guest's identity is no way to sign in. Indexes alone tell who these are: all accounts
+    /// with a guest's identity of the provider. PostgreSQL can't estimate how many accounts are doubtful; `LATERAL` makes it read each
+    /// one by indexes instead of reading whole tables.
     ///
     /// `held` has what the identities of an account allow, and `verdict` adds what codes to its addresses do. `idle`
     /// has the phone numbers that were unused for too long, and `granted` the identities that grants name. `formal` is
@@ -51,7 +52,10 @@ extension SQLStore {
         ), doubtful AS MATERIALIZED (
             SELECT DISTINCT c.uid
               FROM (SELECT i.uid FROM identities i
-                     WHERE i.application_id = $1 AND i.provider = $2 AND NOT i.is_guest
+                     WHERE i.application_id = $1 AND i.provider = $2
+                       AND NOT EXISTS (
+                           SELECT 1 FROM identities g
+                            WHERE g.application_id = $1 AND g.uid = i.uid AND g.provider = $2 AND g.is_guest)
                      UNION ALL
                     SELECT d.uid FROM addresses d WHERE d.application_id = $1 AND d.kind = ANY ($14::text[])) AS c
              WHERE NOT EXISTS (SELECT 1 FROM steady s WHERE s.uid = c.uid)
