@@ -12,7 +12,7 @@ package enum AccountsError: Error, Sendable, Equatable {
     case invalidCredentials
     case identityTemporarilyLocked(retryAfter: Duration)
     case unverifiedIdentity, existingIdentity, invalidToken, invalidRefreshToken
-    /// The token has expired; only calls whose clients renew their tokens by that distinguish it from `invalidToken`.
+    /// The token has expired. Only calls whose clients then refresh their tokens throw it; others throw `invalidToken`.
     case expiredToken
     /// The token is valid, but of an OpenID client that may not call the API.
     case insufficientScope

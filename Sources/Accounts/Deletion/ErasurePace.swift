@@ -16,10 +16,10 @@ package final class ErasurePace: Sendable {
         var factor = 1.0
     }
 
-    /// What each slow statement and each statement multiply the factor by.
+    /// What each slow statement multiplies the factor by, and what every statement does.
     ///
-    /// The two balance at 1 slow statement in 224; with those that are slow without erasures, that is less than 1 in
-    /// 100.
+    /// The factor stays the same at 1 slow statement in 224; with those that are slow without erasures, that is less than
+    /// 1 in 100.
     private static let (growth, decline) = (1.25, 0.999)
     private static let greatestFactor = 100.0
     /// A purge erases at least one account in about a second, so that it is not postponed without limit.

@@ -46,8 +46,7 @@ package struct AddressChange: Sendable {
         of id: UUID, with presented: PresentedOneTimeCode, by principal: Principal, from client: Client
     ) async throws -> ListedIdentity {
         let application = principal.application
-        let changed = try await store.retryingTransactionKeepingRefusals {
-            store -> Result<ListedIdentity, AccountsError> in
+        return try await store.retryingTransactionKeepingRefusals { store in
             let seen = try await store.identities(of: principal.uid, application: application.id)
             guard let identity = seen.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
             let provider = try application.providers.named(identity.provider)
@@ -67,19 +66,17 @@ package struct AddressChange: Sendable {
             switch verdict.outcome {
             case .link(let new, _), .upgrade(let new, _):
                 let contact = reading.contacts[principal.uid] ?? OwnerContact()
-                return .success(
-                    try await change(
-                        identity, to: target, new, of: provider, by: principal, notifying: contact, store: store))
+                return try await change(
+                    identity, to: target, new, of: provider, by: principal, notifying: contact, store: store)
             case .signIn: throw AccountsError.invalidCredentials
             default:
                 let session = tokens.newSession(by: evidence, of: provider.name, from: client, in: application)
                 let writer = LinkWriter(
                     session: session, principal: principal, contacts: [:], tokens: tokens, store: store)
                 guard case .refused(let refusal) = try await writer.write(verdict) else { throw StoreConflict() }
-                return .failure(refusal)
+                throw refusal
             }
         }
-        return try changed.get()
     }
 
     /// Notifies the old address, the new one, and the account's other addresses.

@@ -6,8 +6,9 @@ package import Foundation
 /// confirmed since. So that another identity does not get the role by the password or the address of one of these, its
 /// sessions can neither change nor remove them.
 package protocol RoleIdentityStore: Sendable {
-    /// Returns the identities for which a role counts that does not count for the identity with this provider and uid:
-    /// with empty texts, all for which a role counts.
+    /// Returns the identities that have a role which the identity with this provider and `providerUid` lacks.
+    ///
+    /// With empty texts, these are all identities that have a role.
     func identitiesWithRoles(
         beyond provider: String, _ providerUid: String, of uid: UUID, application: Application.ID
     ) async throws -> Set<UUID>

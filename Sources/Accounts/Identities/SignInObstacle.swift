@@ -1,4 +1,6 @@
-/// Why an identity cannot sign in at the moment; the raw values are stable, and those that have a linking rule are its.
+/// Why an identity cannot sign in at the moment.
+///
+/// The raw values are stable. An obstacle that is also a `LinkingRule` has the rule's raw value.
 package enum SignInObstacle: String, Sendable, CaseIterable {
     case providerOff = "provider.off"
     case providerLinkOnly = "provider.link-only"

@@ -1,4 +1,6 @@
-/// The rate limits, by their names in the configuration; one per client limits the network at sixteen times the rate.
+/// The rate limits, by their names in the configuration.
+///
+/// A limit per client also limits the client's network, a /24 or /48, at sixteen times the rate.
 package enum RateLimit: String, Sendable, CaseIterable {
     /// Calls that check a password.
     case login

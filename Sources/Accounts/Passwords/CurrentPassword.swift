@@ -7,12 +7,9 @@ struct CurrentPassword: Sendable {
     /// - Throws: `AccountsError.invalidCredentials`, also if the account has no password;
     ///   `.identityTemporarilyLocked`.
     func require(_ password: String, of principal: Principal, from client: Client) async throws {
-        let provider = try principal.application.providers.passwordProvider().0.name
-        let identities = try await store.passwordIdentities(
-            of: principal.uid, provider: provider,
-            preferring: principal.provider == provider ? principal.providerUid : nil,
-            application: principal.application.id)
+        let identities = try await store.passwordIdentities(of: principal)
         guard let identity = identities.first(where: { $0.hash != nil }) else { throw AccountsError.invalidCredentials }
+        let provider = try principal.application.providers.passwordProvider().0.name
         let check = PasswordCheck(
             of: identity.subject, provider: provider, from: client, in: principal.application, opaque: opaque,
             hasher: hasher, store: store)

@@ -34,10 +34,9 @@ package struct PasswordChange: Sendable {
             if let current { try await check.require(current, matching: checked.hash) }
             let displayName = try await store.user(principal.uid, application: principal.application.id)?.displayName
             try await passwords.refuseWeak(password, of: identities.map(\.subject.address), displayName: displayName)
-            let changes = try await changes(of: identities, to: password, for: check.requester).map { change in
-                var change = change
-                if current == nil, change.identity.id == checked.id { change.expected = nil }
-                return change
+            var changes = try await changes(of: identities, to: password, for: check.requester)
+            if current == nil, let index = changes.firstIndex(where: { $0.identity.id == checked.id }) {
+                changes[index].expected = nil
             }
             let isFirst = isOfNewAccount && identities.allSatisfy { $0.hash == nil }
             try await write(
@@ -55,11 +54,7 @@ package struct PasswordChange: Sendable {
 
     /// Returns the identities whose password changes: the first one, and all others that have a password.
     private func changing(by principal: Principal) async throws -> [PasswordIdentity] {
-        let (configured, _) = try principal.application.providers.passwordProvider()
-        let identities = try await store.passwordIdentities(
-            of: principal.uid, provider: configured.name,
-            preferring: principal.provider == configured.name ? principal.providerUid : nil,
-            application: principal.application.id)
+        let identities = try await store.passwordIdentities(of: principal)
         return Array(identities.prefix(1)) + identities.dropFirst().filter { $0.hash != nil }
     }
 

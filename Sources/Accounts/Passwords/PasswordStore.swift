@@ -117,6 +117,17 @@ package protocol PasswordStore: Sendable {
     ) async throws
 }
 
+extension PasswordStore {
+    /// Returns the principal's identities of the application's password provider, the principal's own one first.
+    func passwordIdentities(of principal: Principal) async throws -> [PasswordIdentity] {
+        let provider = try principal.application.providers.passwordProvider().0.name
+        return try await passwordIdentities(
+            of: principal.uid, provider: provider,
+            preferring: principal.provider == provider ? principal.providerUid : nil,
+            application: principal.application.id)
+    }
+}
+
 package protocol PasswordRehashStore: Sendable {
     /// Stores a hash of the same password with newer parameters.
     /// - Throws: `StoreConflict` if the stored hash has changed, or a decoy shares its salt.

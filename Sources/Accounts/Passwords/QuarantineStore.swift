@@ -8,8 +8,10 @@ package protocol PasswordResetStore: Sendable {
     /// Ends the unfinished changes, registrations, redirect flows, codes and tickets of a locked account's sessions.
     func endPending(of uid: UUID, application: Application.ID) async throws
 
-    /// Quarantines identities linked within `time` until another sign-in confirms them, except the subject's own and
-    /// those that were linked before it, but not by the same merge; `nil` if no subject was proven.
+    /// Quarantines the identities linked within `time` until another sign-in confirms them.
+    ///
+    /// The subject's own identity is spared, and so are those that were linked before it, unless a merge linked them
+    /// together. With `nil`, no identity is spared.
     func quarantine(
         identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?, provider: String,
         application: Application.ID) async throws

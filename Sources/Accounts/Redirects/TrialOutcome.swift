@@ -50,9 +50,9 @@ package enum PreparedTrial: Sendable {
     case failed(TrialOutcome)
 }
 
-/// An outcome that was stored, and the session for which.
+/// A stored outcome, and the session that may read it.
 package struct StoredTrial: Sendable {
-    /// The console session's session of its client.
+    /// The session at the console's OpenID client that began the trial.
     package let session: UUID?
     package let provider: String
     package let outcome: TrialOutcome

@@ -79,8 +79,8 @@ package struct BackEndTokens: Sendable {
 
 /// The last token of each session.
 ///
-/// Two generations of tokens limit the number: when the young generation is full, or older than a token is given out,
-/// it replaces the old one.
+/// Two generations limit the number of tokens: when the young one is full, or older than a token is given out again, it
+/// replaces the old one.
 private final class RecentTokens: Sendable {
     struct Key: Hashable {
         let application: Application.ID

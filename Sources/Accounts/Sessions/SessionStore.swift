@@ -13,7 +13,7 @@ package protocol SessionStore: Sendable {
         async throws
     /// The session of a refresh token that has not expired; `nil` if there is none, or it has ended.
     ///
-    /// A token that was used counts too: to present it elsewhere either renews the session or ends it.
+    /// A token that was rotated is found too, because presenting it to be rotated renews the session or ends it.
     func liveSession(
         ofRefreshToken hash: [UInt8], application: Application.ID
     ) async throws -> (id: UUID, uid: UUID)?

@@ -33,11 +33,4 @@ package struct NewServiceKey: Sendable {
     package let scopes: Set<AdminScope>
     package let clients: [String]
     package let lifetime: Duration
-
-    package init(
-        secret: ServiceKeySecret, name: String, scopes: Set<AdminScope>, clients: [String], lifetime: Duration
-    ) {
-        (self.secret, self.name, self.scopes, self.clients) = (secret, name, scopes, clients)
-        self.lifetime = lifetime
-    }
 }

@@ -16,8 +16,6 @@ package struct RequestedErasure: Sendable, Equatable {
     package let receipt: UUID
     /// The webhooks and providers that have not acknowledged the deletion.
     package let waitingFor: [String]
-
-    package init(receipt: UUID, waitingFor: [String]) { (self.receipt, self.waitingFor) = (receipt, waitingFor) }
 }
 
 extension AccountActs {

@@ -11,8 +11,6 @@ package struct AuditFilter: Sendable {
     package var actor: JSONValue?
     /// The events from `since` on, and before `until`.
     package var since, until: Date?
-
-    package init() {}
 }
 
 package protocol AuditListStore: Sendable {

@@ -48,8 +48,4 @@ package struct WebhookReplay: Sendable {
     package let since, until: Date
     /// `nil` for all.
     package let types: [String]?
-
-    package init(webhook: ConfiguredWebhook, since: Date, until: Date, types: [String]?) {
-        (self.webhook, self.since, self.until, self.types) = (webhook, since, until, types)
-    }
 }

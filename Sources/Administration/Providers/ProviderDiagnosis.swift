@@ -1,6 +1,5 @@
 package import Accounts
 package import ProviderKit
-internal import Synchronization
 
 /// Runs the checks of providers on behalf of administrators.
 package struct ProviderDiagnosis: Sendable {
@@ -77,22 +76,29 @@ package struct ProviderDiagnosis: Sendable {
 
     /// Runs the checks one after the other, and returns what is known when the time is up.
     func run(_ checks: [ProviderCheck]) async -> [CheckResult] {
-        let results = Results(of: checks)
-        // Two tasks, because the first of the two to end, the checks or the time, ends the other.
-        await withTaskGroup { group in
+        var outcomes: [String: CheckOutcome] = [:]
+        await withTaskGroup(of: CheckOutcome?.self) { group in
+            // The clock is a task that ends with `nil`: of it and the running check, the first to end decides.
             group.addTask {
-                for check in checks where !Task.isCancelled {
-                    guard results.begin(check) else { continue }
-                    let outcome = await check.run()
-                    // A call that was cancelled says nothing about the service.
-                    if !Task.isCancelled { results.end(check, with: outcome) }
-                }
+                try? await clock.sleep(for: limit)
+                return nil
             }
-            group.addTask { try? await clock.sleep(for: limit) }
-            await group.next()
+            for check in checks {
+                let missing = check.needs.filter { ![.ok, .warning].contains(outcomes[$0]?.state) }
+                guard missing.isEmpty else {
+                    outcomes[check.id] = .skipped("Needs \(missing.joined(separator: " and ")).")
+                    continue
+                }
+                group.addTask { await check.run() }
+                guard let outcome = await group.next() ?? nil, !Task.isCancelled else {
+                    outcomes[check.id] = .failed(.upstreamTimeout, evidence: "the diagnosis has ended meanwhile")
+                    break
+                }
+                outcomes[check.id] = outcome
+            }
             group.cancelAll()
         }
-        return results.all
+        return checks.map { CheckResult(id: $0.id, outcome: outcomes[$0.id] ?? .skipped("There was no time left.")) }
     }
 }
 
@@ -100,52 +106,4 @@ package struct ProviderDiagnosis: Sendable {
 package struct CheckResult: Sendable, Equatable {
     package let id: String
     package let outcome: CheckOutcome
-
-    package init(id: String, outcome: CheckOutcome) { (self.id, self.outcome) = (id, outcome) }
-}
-
-/// The outcomes of checks, while these run.
-private final class Results: Sendable {
-    private struct State {
-        var outcomes: [String: CheckOutcome] = [:]
-        var running: String?
-    }
-
-    private let checks: [ProviderCheck]
-    private let state = Mutex(State())
-
-    init(of checks: [ProviderCheck]) { self.checks = checks }
-
-    /// - Returns: whether the check can be made, because those that it needs have succeeded.
-    func begin(_ check: ProviderCheck) -> Bool {
-        state.withLock { state in
-            let missing = check.needs.filter { ![.ok, .warning].contains(state.outcomes[$0]?.state) }
-            guard missing.isEmpty else {
-                state.outcomes[check.id] = .skipped("Needs \(missing.joined(separator: " and ")).")
-                return false
-            }
-            state.running = check.id
-            return true
-        }
-    }
-
-    func end(_ check: ProviderCheck, with outcome: CheckOutcome) {
-        state.withLock { state in
-            state.outcomes[check.id] = outcome
-            state.running = nil
-        }
-    }
-
-    /// Every check with its outcome, also those that the time was too short for.
-    var all: [CheckResult] {
-        state.withLock { state in
-            checks.map { check in
-                let late: CheckOutcome =
-                    check.id == state.running
-                    ? .failed(.upstreamTimeout, evidence: "the diagnosis has ended meanwhile")
-                    : .skipped("There was no time left.")
-                return CheckResult(id: check.id, outcome: state.outcomes[check.id] ?? late)
-            }
-        }
-    }
 }

@@ -22,10 +22,6 @@ package struct FailureCounter: Sendable {
     package let kind: AccountLockout.Kind
     /// Names what is locked, without an address.
     package let name: String
-
-    package init(key: AttemptKey, kind: AccountLockout.Kind, name: String) {
-        (self.key, self.kind, self.name) = (key, kind, name)
-    }
 }
 
 /// A lock after too many failures.

@@ -59,8 +59,9 @@ extension Webhook {
     ///
     /// - Throws: `DeliveryError`, `CancellationError`.
     package func test(
-        event: UUID, application: String, by http: any HTTPPosting, within deadline: Duration, at now: Date = Date()
+        event: UUID, application: String, by http: any HTTPPosting, within deadline: Duration
     ) async throws {
+        let now = Date()
         let payload = Payload(
             type: "gatehouse.test", timestamp: now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
             data: ["application": .string(application)])

@@ -116,9 +116,8 @@ extension Endpoint {
         return own.count == sent.count && zip(own, sent).allSatisfy { $0.hasPrefix("{") || $0.hasSameBytes(as: $1) }
     }
 
-    /// Whether the application has the endpoint: not one that its listener does not serve to the client, nor one of a
-    /// dialect that it has off, nor one of the OpenID provider if
-    /// it has no such issuer, or not the endpoint.
+    /// Whether the application serves the endpoint: the listener admits the client, the endpoint's dialect is on, and the
+    /// application has the issuer of an endpoint of the OpenID provider.
     func isServed(in scope: RequestScope?) -> Bool {
         guard isServed(byListenerOf: scope) else { return false }
         if let dialect, !dialect.isOn(in: scope) { return false }

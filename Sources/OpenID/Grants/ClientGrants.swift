@@ -72,48 +72,31 @@ package struct ClientGrants: Sendable {
     /// Stores consent to what a request asks for; notifies the owner if a third-party client is new.
     package func allow(_ request: ClientRequest, of uid: UUID, at issuer: Issuer) async throws {
         let client = try await directory.find(request.clientID, at: issuer)
-        try await Self.allow(request, by: client, of: uid, in: store, at: issuer)
-    }
-
-    private static func allow(
-        _ request: ClientRequest, by client: OAuthClient?, of uid: UUID, in store: some GrantStore, at issuer: Issuer
-    ) async throws {
         let application = issuer.application.id
-        try await retryingOnConflict {
-            try await store.transaction { store in
-                _ = try await store.lockAccount(uid, application: application)
-                let isNew = try await store.grantConsent(
-                    scopes: request.consentScopes.sorted(), resources: request.resources, to: request.clientID,
-                    by: uid, application: application)
-                guard isNew, let client, !client.isFirstParty else { return }
-                try await OwnerNotices(store: store, application: application).send(
-                    .accessGiven, toOwnerOf: uid, provider: client.shownName)
-            }
+        try await store.retryingTransaction { store in
+            _ = try await store.lockAccount(uid, application: application)
+            let isNew = try await store.grantConsent(
+                scopes: request.consentScopes.sorted(), resources: request.resources, to: request.clientID, by: uid,
+                application: application)
+            guard isNew, let client, !client.isFirstParty else { return }
+            try await OwnerNotices(store: store, application: application).send(
+                .accessGiven, toOwnerOf: uid, provider: client.shownName)
         }
     }
 
     /// Deletes the consent to a client, and ends the client's codes and sessions of the account.
     /// - Throws: `AccountsError.grantNotFound` if the account has given the client nothing.
     package func revoke(_ client: String, of uid: UUID, at issuer: Issuer) async throws {
-        guard try await Self.revoke(client, of: uid, in: store, application: issuer.application.id) else {
-            throw AccountsError.grantNotFound
+        let application = issuer.application.id
+        let isRevoked = try await store.retryingTransaction { store in
+            // Redemptions lock the code before the account, too. A code that is being redeemed holds both, so its
+            // session exists when the sessions end.
+            try await store.deleteCodes(of: uid, to: client, application: application)
+            _ = try await store.lockAccount(uid, application: application)
+            guard try await store.deleteConsent(of: uid, to: client, application: application) else { return false }
+            try await store.endSessions(.ofClient(client), of: uid, because: .consentRevoked, application: application)
+            return true
         }
-    }
-
-    private static func revoke(
-        _ client: String, of uid: UUID, in store: some GrantStore, application: Application.ID
-    ) async throws -> Bool {
-        try await retryingOnConflict {
-            try await store.transaction { store in
-                // Redemptions lock the code before the account, too. A code that is being redeemed holds both, so its
-                // session exists when the sessions end.
-                try await store.deleteCodes(of: uid, to: client, application: application)
-                _ = try await store.lockAccount(uid, application: application)
-                guard try await store.deleteConsent(of: uid, to: client, application: application) else { return false }
-                try await store.endSessions(
-                    .ofClient(client), of: uid, because: .consentRevoked, application: application)
-                return true
-            }
-        }
+        guard isRevoked else { throw AccountsError.grantNotFound }
     }
 }

@@ -7,10 +7,6 @@ package struct NewCode: Sendable {
     package let request: ClientRequest
     package let issuer: String
     package let lifetime: Duration
-
-    package init(hash: [UInt8], request: ClientRequest, issuer: String, lifetime: Duration) {
-        (self.hash, self.request, self.issuer, self.lifetime) = (hash, request, issuer, lifetime)
-    }
 }
 
 /// A code as a client presents it, with the tokens to open for it.

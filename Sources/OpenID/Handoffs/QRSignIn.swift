@@ -53,24 +53,16 @@ package struct QRSignIn: Sendable {
     ///   borrowed session.
     package func look(_ code: String, by scanner: QRScanner, at issuer: Issuer) async throws -> QRDetails {
         let code = try self.code(code, for: scanner, at: issuer)
-        let found = try await Self.look(code, by: scanner, in: store)
-        return try await details(of: found, code: code, for: scanner, at: issuer)
-    }
-
-    private static func look(
-        _ code: QRCodeText, by scanner: QRScanner, in store: some QRCodeStore
-    ) async throws -> FoundQRCode {
         let (principal, number) = (scanner.principal, Int.random(in: 10...99))
-        return try await retryingOnConflict {
-            try await store.transaction { store in
-                let found = try await store.lookAtQRCode(
-                    code.hash, by: principal.sessionID, of: principal.uid, number: number,
-                    isShown: scanner.showsNumber, application: principal.application.id
-                ).seen(showingNumber: scanner.showsNumber)
-                if found.isChanged { try await store.announce(found, application: principal.application.id) }
-                return found
-            }
+        let found = try await store.retryingTransaction { store in
+            let found = try await store.lookAtQRCode(
+                code.hash, by: principal.sessionID, of: principal.uid, number: number, isShown: scanner.showsNumber,
+                application: principal.application.id
+            ).seen(showingNumber: scanner.showsNumber)
+            if found.isChanged { try await store.announce(found, application: principal.application.id) }
+            return found
         }
+        return try await details(of: found, code: code, for: scanner, at: issuer)
     }
 
     /// Confirms a code that the session has looked at.
@@ -80,7 +72,7 @@ package struct QRSignIn: Sendable {
         let code = try self.code(code, for: scanner, at: issuer)
         guard number != nil || scanner.showsNumber else { throw AccountsError.missingParameter("number") }
         let typed = scanner.showsNumber ? nil : number
-        let found = try await answer(code, with: .confirm(number: typed), by: scanner, in: store)
+        let found = try await answer(code, with: .confirm(number: typed), by: scanner)
         let isRight = typed == nil || typed == found.number
         counts.add(.qr, isRight ? .confirmed : .wrongNumber)
         guard isRight else { throw AccountsError.qrWrongNumber }
@@ -95,7 +87,7 @@ package struct QRSignIn: Sendable {
         guard comment.map({ $0.utf8.count <= Self.longestComment }) ?? true else {
             throw AccountsError.invalidParameter("comment", reason: "is too long")
         }
-        _ = try await answer(code, with: .refuse(cause), by: scanner, in: store)
+        _ = try await answer(code, with: .refuse(cause), by: scanner)
         counts.add(.qr, .refused)
     }
 
@@ -103,19 +95,17 @@ package struct QRSignIn: Sendable {
 
     /// Carries out an answer, and records it with where the sign-in was asked for.
     private func answer(
-        _ code: QRCodeText, with answer: QRAnswer, by scanner: QRScanner, in store: some QRCodeStore
+        _ code: QRCodeText, with answer: QRAnswer, by scanner: QRScanner
     ) async throws -> FoundQRCode {
         let principal = scanner.principal
         let application = principal.application.id
-        return try await retryingOnConflict {
-            try await store.transaction { store in
-                let found = try await store.answerQRCode(
-                    code.hash, with: answer, by: principal.sessionID, of: principal.uid, application: application
-                ).answered(by: answer)
-                try await store.announce(found, application: application)
-                try await store.record(entry(for: answer, to: found, by: principal), application: application)
-                return found
-            }
+        return try await store.retryingTransaction { store in
+            let found = try await store.answerQRCode(
+                code.hash, with: answer, by: principal.sessionID, of: principal.uid, application: application
+            ).answered(by: answer)
+            try await store.announce(found, application: application)
+            try await store.record(entry(for: answer, to: found, by: principal), application: application)
+            return found
         }
     }
 

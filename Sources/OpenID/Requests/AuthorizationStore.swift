@@ -13,13 +13,6 @@ package struct BrowserQuery: Sendable {
     package let needsAbsorbed: Bool
     /// A code to store if the browser has exactly one live session.
     package let code: NewCode?
-
-    package init(
-        browser: [UInt8], clientID: String, issuer: String, hint: Address?, needsAbsorbed: Bool, code: NewCode?
-    ) {
-        (self.browser, self.clientID, self.issuer, self.hint) = (browser, clientID, issuer, hint)
-        (self.needsAbsorbed, self.code) = (needsAbsorbed, code)
-    }
 }
 
 package protocol AuthorizationStore: BrowserAccountStore {

@@ -72,6 +72,8 @@ struct DeviceSteps: StepActions {
     }
 
     /// Answers the device and ends the request; both, or neither.
+    ///
+    /// If another call has ended the request, nothing changes.
     /// - Throws: `AccountsError.invalidCredentials` if the device does not wait any more.
     private func answer(
         _ state: RequestState, _ context: RequestSteps.Context, isAllowed: Bool
@@ -81,51 +83,34 @@ struct DeviceSteps: StepActions {
         else { return .progressed(state) }
         let ending = RequestEnding(
             form: context.form, session: isAllowed ? account.session.id : nil, error: .denied)
-        var stored = state.loaded.stored
-        stored.progress = state.progress
-        stored.progress.ending = ending
-        let answer = Answer(
-            device: device, client: client, account: account.session, isAllowed: isAllowed, finishing: stored)
-        guard try await write(answer, in: store, application: context.issuer.application.id) else { return .ended(nil) }
+        var finishing = state.loaded.stored
+        finishing.progress = state.progress
+        finishing.progress.ending = ending
+        let application = context.issuer.application.id
+        let isEnded = try await store.retryingTransaction { [finishing] store in
+            guard try await store.end(finishing, application: application) else { return false }
+            let isStored = try await store.answer(
+                device.hash, isAllowed: isAllowed, by: account.session.id, application: application)
+            // The error undoes the end of the request, whose page then asks for another code.
+            guard isStored else { throw AccountsError.invalidCredentials }
+            guard isAllowed else { return true }
+            let uid = account.session.uid
+            guard try await store.lockAccount(uid, application: application) == .live else {
+                throw AccountsError.invalidCredentials
+            }
+            if !client.isFirstParty {
+                _ = try await store.grantConsent(
+                    scopes: device.scopes.sorted(), resources: device.resources, to: device.clientID, by: uid,
+                    application: application)
+            }
+            try await OwnerNotices(store: store, application: application).send(
+                .deviceConnected, toOwnerOf: uid, provider: client.name,
+                about: device.requester.noticed(by: places))
+            return true
+        }
+        guard isEnded else { return .ended(nil) }
         counts.add(.device, isAllowed ? .confirmed : .refused)
         return .ended(ending)
-    }
-
-    private struct Answer: Sendable {
-        let device: WaitingDevice
-        let client: OAuthClient
-        let account: BrowserSession
-        let isAllowed: Bool
-        let finishing: StoredRequest
-    }
-
-    /// - Returns: `false` if another call has ended the request.
-    private func write(
-        _ answer: Answer, in store: some Store, application: Application.ID
-    ) async throws -> Bool {
-        try await retryingOnConflict {
-            try await store.transaction { store in
-                let (device, account) = (answer.device, answer.account)
-                guard try await store.end(answer.finishing, application: application) else { return false }
-                let isStored = try await store.answer(
-                    device.hash, isAllowed: answer.isAllowed, by: account.id, application: application)
-                // The error undoes the end of the request, whose page then asks for another code.
-                guard isStored else { throw AccountsError.invalidCredentials }
-                guard answer.isAllowed else { return true }
-                guard try await store.lockAccount(account.uid, application: application) == .live else {
-                    throw AccountsError.invalidCredentials
-                }
-                if !answer.client.isFirstParty {
-                    _ = try await store.grantConsent(
-                        scopes: device.scopes.sorted(), resources: device.resources, to: device.clientID,
-                        by: account.uid, application: application)
-                }
-                try await OwnerNotices(store: store, application: application).send(
-                    .deviceConnected, toOwnerOf: account.uid, provider: answer.client.name,
-                    about: device.requester.noticed(by: places))
-                return true
-            }
-        }
     }
 }
 

@@ -36,8 +36,7 @@ struct QRSteps: StepActions {
             let cookie = proofs.cookie(after: form.action, formToken: form.token, context)
             let client = proofs.client(under: cookie, remember: remember, context)
             return .borrowed(
-                try await finish(code, of: request, from: client, in: context.issuer.application, store: store),
-                under: cookie)
+                try await finish(code, of: request, from: client, in: context.issuer.application), under: cookie)
         default: return nil
         }
     }
@@ -48,25 +47,22 @@ struct QRSteps: StepActions {
     /// account ends the new one, too.
     /// - Throws: `AccountsError.qrExpired` if the code is not confirmed any more.
     private func finish(
-        _ code: QRCodeText, of request: [UInt8], from client: Client, in application: Application,
-        store: some QRCodeStore
+        _ code: QRCodeText, of request: [UInt8], from client: Client, in application: Application
     ) async throws -> SignedIn {
-        let opened = try await retryingOnConflict {
-            try await store.transaction { store in
-                guard let taken = try await store.takeQRCode(code.hash, of: request, application: application.id),
-                    try await store.lockAccount(taken.uid, application: application.id) == .live,
-                    let opener = try await store.qrCodeOpener(
-                        session: taken.session, of: taken.uid, application: application.id)
-                else { throw AccountsError.qrExpired }
-                let evidence = VerifiedIdentity(providerUid: opener.providerUid, methods: ["qr"])
-                var session = tokens.newSession(by: evidence, of: opener.provider, from: client, in: application)
-                (session.provesIdentity, session.isBorrowed) = (false, true)
-                let opened = try await store.openSession(session, identity: opener.identity, password: nil)
-                try await store.announceHandoff(.v8(of: request), application: application.id)
-                try await OwnerNotices(store: store, application: application.id).send(
-                    .qrSignIn, toOwnerOf: taken.uid, about: HandoffRequester(client).noticed(by: places))
-                return opened
-            }
+        let opened = try await store.retryingTransaction { store in
+            guard let taken = try await store.takeQRCode(code.hash, of: request, application: application.id),
+                try await store.lockAccount(taken.uid, application: application.id) == .live,
+                let opener = try await store.qrCodeOpener(
+                    session: taken.session, of: taken.uid, application: application.id)
+            else { throw AccountsError.qrExpired }
+            let evidence = VerifiedIdentity(providerUid: opener.providerUid, methods: ["qr"])
+            var session = tokens.newSession(by: evidence, of: opener.provider, from: client, in: application)
+            (session.provesIdentity, session.isBorrowed) = (false, true)
+            let opened = try await store.openSession(session, identity: opener.identity, password: nil)
+            try await store.announceHandoff(.v8(of: request), application: application.id)
+            try await OwnerNotices(store: store, application: application.id).send(
+                .qrSignIn, toOwnerOf: taken.uid, about: HandoffRequester(client).noticed(by: places))
+            return opened
         }
         counts.add(.qr, .used)
         return try await tokens.signedIn(opened, secret: .cookie, in: application)

@@ -102,7 +102,7 @@ extension StepProofs {
         case AccountsError.identityInUse(let ticket, let refusal):
             let provider = state.request.linksProvider ?? state.progress.joining?.provider ?? ""
             return .conflict(LinkConflict(provider: provider, rule: refusal.rule, ticket: ticket))
-        // To sign in to the other account does not link its identity.
+        // A sign-in to the other account would not link its identity, so none is offered.
         case _ where state.isAtLink: return nil
         case AccountsError.secondProofRequired(let ticket, let refusal):
             let ways = try await signIn.ways(with: ticket, in: context.issuer.application)

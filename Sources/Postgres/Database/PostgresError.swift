@@ -1,7 +1,7 @@
 package enum PostgresError: Error, Sendable, Equatable {
     /// The queue of requests, or the queue for the connections of transactions, is full; nothing was executed.
     case overloaded
-    /// There is no connection, for libpq's reason on one line; nothing was executed.
+    /// There is no connection, and nothing was executed; the text is libpq's reason, on one line.
     case unavailable(String)
     /// The connection was lost before the answer; `maybeExecuted` is true if a write or a COMMIT may have been
     /// executed.
