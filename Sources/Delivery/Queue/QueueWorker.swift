@@ -53,6 +53,7 @@ package final class QueueWorker<Handler: QueueHandler>: Service {
         // Further wake-ups are dropped while one is pending, because each takes all due entries.
         let (wakeUps, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         waker.yield()
+        // These three run beside the work, and are cancelled and awaited when it has ended.
         async let _ = forwardArrivals(to: waker)
         async let _ = every(settings.tick) {
             state.withLock { $0.places.noteTick() }

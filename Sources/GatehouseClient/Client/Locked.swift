@@ -2,10 +2,11 @@ internal import Foundation
 
 /// A value behind a lock, for code that cannot wait for an actor.
 ///
-/// The checker cannot see that every access holds the lock.
-final class Locked<Value: Sendable>: @unchecked Sendable {
-    private var value: Value
+/// `Mutex` of `Synchronization` would need newer systems than the library supports.
+final class Locked<Value: Sendable>: Sendable {
     private let lock = NSLock()
+    // The checker cannot see that only `withLock` uses the value.
+    nonisolated(unsafe) private var value: Value
 
     init(_ value: Value) { self.value = value }
 

@@ -9,15 +9,8 @@ extension SessionKeeper {
         return stored.session.uid != held.session.uid
     }
 
-    private final class Weak: Sendable {
-        // `weak let` needs a later language version on Apple's platforms; the lock guards the variable.
-        private struct Box: @unchecked Sendable { weak var keeper: SessionKeeper? }
-        private let box: Locked<Box>
-
-        init(_ keeper: SessionKeeper) { box = Locked(Box(keeper: keeper)) }
-
-        var keeper: SessionKeeper? { box.withLock { $0.keeper } }
-    }
+    // Only `shared` uses it, under the lock of `live`; `weak let` needs a later version of the language.
+    private struct Weak: @unchecked Sendable { weak var keeper: SessionKeeper? }
 
     private static let live = Locked<[String: Weak]>([:])
 
@@ -28,7 +21,7 @@ extension SessionKeeper {
             if let keeper = live[place]?.keeper { return keeper }
             live = live.filter { $0.value.keeper != nil }
             let keeper = make()
-            live[place] = Weak(keeper)
+            live[place] = Weak(keeper: keeper)
             return keeper
         }
     }

@@ -1,5 +1,8 @@
 import Synchronization
 
+/// Work for a connection, and the promise of its answer.
+///
+/// The class is `@unchecked Sendable` because only the reactor's thread uses its variables.
 final class Request: @unchecked Sendable {
     enum Work {
         case statement(Statement, Arguments)
@@ -16,7 +19,6 @@ final class Request: @unchecked Sendable {
     let key: UInt64
     let promise = Promise<Rows>()
 
-    // The class is @unchecked Sendable because only the reactor's thread uses the next two properties.
     /// Sent under its own sync, because it was aborted before by the error of another statement in its batch.
     var isAlone = false
     /// Sent again after a lost connection or a stale prepared statement, which happens at most once.
