@@ -81,7 +81,7 @@ extension RunningServer {
                 _ = try await rows.remove(over: .seconds(60))
             },
             RepeatedService(
-                every: .seconds(3), failure: "The planner's statistics stay as they are for now", logger: logger
+                every: .seconds(1), failure: "The planner's statistics stay as they are for now", logger: logger
             ) { try await statistics.refresh() },
             // Unknown addresses use the parameters of the stored hashes, so that sign-ins with unknown and known
             // addresses take equally long, also after the configured parameters were raised.
