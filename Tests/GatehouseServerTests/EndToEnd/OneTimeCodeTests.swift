@@ -88,14 +88,17 @@ struct OneTimeCodeTests {
         }
     }
 
-    @Test func `the same code twice at once gives one session`() async throws {
+    @Test func `a code and its link, twenty times at once, open one session`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
             let email = APIClient.newAddress()
             let challenge = try await ask(client, email)["challengeId"].string
             let code = try await mailedCode(client, to: email, at: server)
-            let answers = try await atOnce(5) { try await answer(client, challenge, code) }
+            let token = try await client.mailedToken(to: email, at: server)
+            async let links = atOnce(10) { try await client.verify(token) }
+            let answers = try await atOnce(10) { try await answer(client, challenge, code) } + links
             #expect(answers.count { $0.status == 200 } == 1, "\(answers.map(\.text))")
+            #expect(answers.count { $0.status == 401 } == 19, "\(answers.map(\.text))")
             #expect(try await server.count("SELECT count(*) FROM sessions") == 1)
         }
     }

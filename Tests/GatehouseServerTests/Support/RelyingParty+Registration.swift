@@ -13,8 +13,6 @@ extension RelyingParty {
     static let appURI = "com.example.app:/oauth2redirect/example-provider"
 
     /// Follows the keys of `configuration`.
-    static let openRegistration = "\n  registration: { mode: open }"
-
     static func registration(_ keys: String = "mode: open, pkce: optional") -> String {
         """
         openid:

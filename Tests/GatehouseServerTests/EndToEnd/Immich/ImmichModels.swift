@@ -45,9 +45,7 @@ enum ImmichModels {
     }
 
     struct Version: Decodable { let major, minor, patch: Int }
-    struct Ping: Decodable { let res: String }
     struct Page: Decodable { let url: String }
-    struct Validity: Decodable { let authStatus: Bool }
     struct Logout: Decodable {
         let successful: Bool
         let redirectUri: String

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import Postgres
 import ProviderKit
 import Testing
 
@@ -74,6 +75,30 @@ struct AddressChangeTests {
                 try await verify(client, second.id, second.challenge, second.code, bearer: second.person.accessToken),
                 401, "INVALID_CREDENTIALS")
             #expect(try await client.get("/auth/me", bearer: ada.accessToken)["email"].string == ada.email)
+        }
+    }
+
+    @Test func `of twenty proofs of one address by two accounts, one changes an address`() async throws {
+        try await TestServer.linking { server, client in
+            let address = APIClient.newAddress()
+            var codes: Set<String> = []
+            var proofs: [@Sendable () async throws -> APIClient.Answer] = []
+            for _ in 0..<2 {
+                let person = try await client.register(at: server)
+                let id = try await client.identityID(of: "email", bearer: person.accessToken)
+                let challenge = try await begin(client, id, ["email": .string(address)], bearer: person.accessToken)[
+                    "challengeId"]
+                let code = try await client.sentCode(to: address, at: server, other: codes)
+                codes.insert(code)
+                proofs.append { try await verify(client, id, challenge, code, bearer: person.accessToken) }
+            }
+            let (first, second) = (proofs[0], proofs[1])
+            async let others = atOnce(10) { try await first() }
+            let answers = try await atOnce(10) { try await second() } + others
+            #expect(answers.count { $0.status == 200 } == 1, "\(answers.map(\.text))")
+            #expect(answers.count { $0.status == 401 || $0.status == 409 } == 19, "\(answers.map(\.text))")
+            let owners: StaticString = "SELECT count(*) FROM addresses WHERE address = $1"
+            #expect(try await server.count(owners, [.text(address)]) == 1)
         }
     }
 

@@ -73,6 +73,19 @@ struct MergeTests {
         }
     }
 
+    @Test func `of twenty undos at once, one undoes the merge`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, eve) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            let merged = try await client.merge(ticket, bearer: ada.accessToken)
+            let (id, bearer) = (merged["merge"]["id"].string ?? "", merged["accessToken"].string ?? "")
+            let answers = try await atOnce(20) { try await client.post("/auth/merges/\(id)/undo", bearer: bearer) }
+            #expect(answers.count { $0.status == 204 } == 1, "\(answers.map(\.text))")
+            #expect(answers.count { $0.code == "NOT_FOUND" } == 19, "\(answers.map(\.text))")
+            #expect(try await client.present(.somebody("eve"))["user"]["id"].string == eve.uid)
+        }
+    }
+
     @Test func `undoing is possible only for a limited time, and only for the owner`() async throws {
         try await TestServer.linking(application: "linking: { undoWindow: 1h }") { server, client in
             let (ada, eve, other) = (

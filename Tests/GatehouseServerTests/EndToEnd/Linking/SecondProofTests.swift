@@ -42,6 +42,21 @@ struct SecondProofTests {
         }
     }
 
+    @Test func `a ticket that is presented twenty times at once confirms the number`() async throws {
+        try await TestServer.linking { server, client in
+            let person = try Person(try await signIn(client, at: server), email: "", password: "")
+            #expect(try await client.link(.somebody("ada"), bearer: person.accessToken).status == 200)
+            try await age(server)
+            let ticket = try await signIn(client, at: server).json["error"]["details"]["ticket"]
+            let body: JSONValue = try ["proof": .string(VerifiedIdentity.somebody("ada").proof), "ticket": ticket]
+            let answers = try await atOnce(20) { try await client.post("/auth/scripted", body) }
+            // Each has a proof that signs in by itself; those that come late learn that the ticket is used.
+            #expect(answers.contains { $0.status == 200 })
+            #expect(answers.allSatisfy { $0.status == 200 || $0.code == "INVALID_TOKEN" }, "\(answers.map(\.text))")
+            #expect(try await signIn(client, at: server)["user"]["id"].string == person.uid)
+        }
+    }
+
     @Test func `another account's sign-in does not help`() async throws {
         try await TestServer.linking { server, client in
             let person = try Person(try await signIn(client, at: server), email: "", password: "")

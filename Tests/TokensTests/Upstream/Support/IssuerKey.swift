@@ -29,7 +29,6 @@ struct IssuerKey: Sendable {
 
     // The key is generated once, because generating an RSA key is slow.
     static let rs256 = try? rsa(kid: "rs", algorithm: "RS256")
-    static let otherRS256 = try? rsa(kid: "rs2", algorithm: "RS256")
     static let ps256 = try? rsa(kid: "ps", algorithm: "PS256")
     static let es256 = p256(kid: "es")
     static let edDSA = ed25519(kid: "ed")
