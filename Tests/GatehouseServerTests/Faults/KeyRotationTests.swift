@@ -1,6 +1,9 @@
+import Accounts
 import Foundation
 import NIOHTTP1
+import Postgres
 import ProviderKit
+import Storage
 import Testing
 import Tokens
 
@@ -27,6 +30,39 @@ import Tokens
             }
         }
     }
+
+    @Test func aRotationIsRepeatedWhileTheKeyIsLocked() async throws {
+        try await TestServer.with { server in
+            _ = try await APIClient(server).guest()
+            var configuration = Database.Configuration(url: server.databaseURL)
+            configuration.lockTimeout = .milliseconds(50)
+            let database = Database(configuration, logger: TestServer.silence)
+            database.start()
+            let (table, application) = (SigningKeysTable(database: database), try await server.application().id)
+            func signing() async throws -> StoredSigningKey? {
+                let keys = try await table.signingKeys(application: application)
+                return keys.first { $0.purpose == .accessTokens && $0.retiredAt == nil }
+            }
+            let former = try #require(try await signing())
+            var next = former
+            next.kid = "next"
+            let rotation = try await server.backend.database.transaction { [next] transaction in
+                _ = try await transaction.execute(Self.lockKeys)
+                let rotation = Task {
+                    try await table.installSigningKey(
+                        next, replacing: former.kid, overlap: .zero, recording: nil, application: application)
+                }
+                // Longer than a statement waits for the lock.
+                try await Task.sleep(for: .milliseconds(300))
+                return rotation
+            }
+            try await rotation.value
+            #expect(try await signing()?.kid == "next")
+            await database.stop()
+        }
+    }
+
+    private static let lockKeys = Statement(.write, "SELECT kid FROM signing_keys WHERE application_id = 1 FOR UPDATE")
 
     /// Returns the configuration after a change of the file; sections that need a restart have placeholder values.
     private static func configuration(algorithm: String) throws -> Configuration {
