@@ -16,7 +16,7 @@ package final class ErasurePace: Sendable {
         var factor = 1.0
     }
 
-    /// What each slow statement multiplies the factor by, and what every statement does.
+    /// A slow statement multiplies the factor by `growth`, and every statement multiplies it by `decline`.
     ///
     /// The factor stays the same at 1 slow statement in 224; with those that are slow without erasures, that is less than
     /// 1 in 100.

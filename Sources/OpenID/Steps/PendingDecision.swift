@@ -12,7 +12,7 @@ package indirect enum PendingDecision: Sendable, Codable, Equatable {
     case secondProof(ticket: String, rule: String, ways: WaysToSignIn)
     /// The account is being deleted until `purgeAfter`; the token restores it, in a session that may be remembered.
     ///
-    /// `keepsSession` is false after a mailed link; a version without it keeps the session, as `nil` does.
+    /// `keepsSession` is `false` after a mailed link. `nil`, as earlier versions of the server store it, keeps the session.
     case restore(token: String, purgeAfter: Date, remember: Bool, keepsSession: Bool? = nil)
     /// The identity that the person wanted to link belongs to another account.
     case conflict(LinkConflict)

@@ -14,7 +14,7 @@ struct RestoreSteps: StepActions {
         case .restore:
             try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/account/restore", context)
             let application = context.issuer.application
-            guard keepsSession != false else {
+            if keepsSession == false {
                 // Without a cookie, the session does not take the place of others in the browser.
                 let session = try await deletion.restore(with: token, from: context.client, in: application)
                     .session.grant

@@ -1,8 +1,8 @@
 extension String {
     /// The text with `&`, `<`, `>` and quotes escaped, for HTML elements and for attributes in quotes.
     ///
-    /// It escapes Unicode scalars instead of characters: Swift joins a quote and a combining mark after it to one
-    /// character, and likewise some letters and a `<` after them, but a browser does not.
+    /// It looks at Unicode scalars, as browsers do. A Swift `Character` may have several: a quote and a combining mark
+    /// after it are one character, which is not equal to a quote and so would not be escaped.
     package var escapedHTML: String {
         var escaped = ""
         escaped.reserveCapacity(utf8.count)

@@ -73,13 +73,7 @@ struct PinRaceTests {
                 let unlock = Task { try await person.unlock("1234") }
                 try await server.awaitBlocked(1)
                 // Waits for the account.
-                let end = Task {
-                    if change == "change" {
-                        try await person.set("4321", replacing: true)
-                    } else {
-                        try await person.remove(showing: .password(APIClient.password))
-                    }
-                }
+                let end = Task { try await make(change, by: person) }
                 try await server.awaitBlocked(2)
                 return (unlock, end)
             }
@@ -96,13 +90,7 @@ struct PinRaceTests {
             let person = try await PersonWithPin(at: server, pin: "1234")
             let ended = try await server.backend.database.transaction { transaction in
                 _ = try await transaction.execute(Self.lockAccounts)
-                let ended = Task {
-                    if change == "change" {
-                        try await person.set("4321", replacing: true)
-                    } else {
-                        try await person.remove(showing: .password(APIClient.password))
-                    }
-                }
+                let ended = Task { try await make(change, by: person) }
                 try await server.awaitBlocked(1)
                 _ = try await transaction.execute(Self.endSession, .uuid(person.principal.sessionID))
                 return ended
@@ -110,6 +98,14 @@ struct PinRaceTests {
             await #expect(throws: AccountsError.invalidToken) { try await ended.value }
             let changes = try await person.events().filter { ["pin.set", "pin.changed", "pin.removed"].contains($0) }
             #expect(changes == ["pin.set"])
+        }
+    }
+
+    private func make(_ change: String, by person: PersonWithPin) async throws {
+        if change == "change" {
+            try await person.set("4321", replacing: true)
+        } else {
+            try await person.remove(showing: .password(APIClient.password))
         }
     }
 
