@@ -58,24 +58,32 @@ struct FormFields: Sendable {
 
     /// Reads up to the `&`, or to the `=` after a name.
     private static func decode(_ bytes: [UInt8], from position: inout Int, isName: Bool) throws -> String {
-        var decoded: [UInt8] = []
-        reading: while position < bytes.count {
-            let byte = bytes[position]
+        let end = bytes[position...].firstIndex { byte in
+            byte == UInt8(ascii: "&") || isName && byte == UInt8(ascii: "=")
+        }
+        let field = bytes[position..<(end ?? bytes.endIndex)]
+        position = field.endIndex
+        let isEncoded = field.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
+        guard let text = String(validating: isEncoded ? try decode(field) : field, as: UTF8.self) else {
+            throw malformed
+        }
+        return text
+    }
+
+    private static func decode(_ field: ArraySlice<UInt8>) throws -> ArraySlice<UInt8> {
+        var decoded: ArraySlice<UInt8> = []
+        var rest = field
+        while let byte = rest.popFirst() {
             switch byte {
-            case UInt8(ascii: "&"): break reading
-            case UInt8(ascii: "=") where isName: break reading
             case UInt8(ascii: "%"):
-                guard position + 2 < bytes.count, let high = bytes[position + 1].hexDigitValue,
-                    let low = bytes[position + 2].hexDigitValue
-                else { throw malformed }
+                guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else {
+                    throw malformed
+                }
                 decoded.append(high << 4 | low)
-                position += 2
             case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
             default: decoded.append(byte)
             }
-            position += 1
         }
-        guard let text = String(validating: decoded, as: UTF8.self) else { throw malformed }
-        return text
+        return decoded
     }
 }

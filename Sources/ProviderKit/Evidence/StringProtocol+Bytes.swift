@@ -19,6 +19,7 @@ extension StringProtocol {
 
     /// Whether the text is a cheap dictionary key: at most 128 bytes, and at most 32 combining marks in a row.
     package var isFitName: Bool {
+        guard utf8.count > 32 else { return true }
         guard utf8.count <= JSONText.longestName else { return false }
         var marks = 0
         return unicodeScalars.allSatisfy { scalar in
