@@ -51,9 +51,13 @@ struct PasswordCheck: Sendable {
     }
 
     /// Checks a password against one hash, and clears the count of failures.
+    ///
+    /// A password that was right while the subject was being locked is refused, so that guesses at the same time get no
+    /// more tries than one after the other.
     func require(_ password: String, matching hash: PasswordHash?) async throws {
         try await unlockedState()
         try await match(password, against: [hash].compactMap { $0 })
+        try await unlockedState()
         try await store.clearFailures(attempts, application: application)
     }
 }

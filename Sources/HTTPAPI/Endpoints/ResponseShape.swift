@@ -47,9 +47,11 @@ struct ResponseShape<Output: Sendable>: Sendable {
         }
     }
 
-    /// Responds without a body.
+    /// Responds without a body, which no cache may keep either.
     static func empty(status: HTTPResponse.Status = .noContent, description: String? = nil) -> Self {
-        Self(responses: [.init(status: status, description: description)]) { _, _ in Response(status: status) }
+        Self(responses: [.init(status: status, description: description)]) { _, _ in
+            Response(status: status, headers: [.cacheControl: "no-store"])
+        }
     }
 }
 

@@ -1,10 +1,10 @@
-import Accounts
 import Delivery
 import Foundation
 import NIOHTTP1
 import ProviderKit
 import Testing
 
+@testable import Accounts
 @testable import GatehouseServer
 
 /// Changing the password of a signed-in person.
@@ -24,6 +24,7 @@ struct PasswordChangeTests {
             let changed = try await change(
                 client, to: APIClient.otherPassword, current: .string(person.password), bearer: person.accessToken)
             #expect(changed.status == 204 && changed.body.isEmpty, "\(changed.text)")
+            #expect(changed.headers.first(name: "cache-control") == "no-store")
             #expect(try await client.get("/auth/me", bearer: person.accessToken).status == 200)
             #expect(try await client.refresh(person.refreshToken).status == 200)
             expectError(try await client.get("/auth/me", bearer: other.accessToken), 401, "INVALID_TOKEN")
@@ -61,6 +62,26 @@ struct PasswordChangeTests {
             let locked = try await change(
                 client, to: APIClient.otherPassword, current: .string(person.password), bearer: person.accessToken)
             expectError(locked, 429, "IDENTITY_TEMPORARILY_LOCKED")
+            expectError(try await client.login(person.email), 429, "IDENTITY_TEMPORARILY_LOCKED")
+        }
+    }
+
+    /// Otherwise guesses at the same time would get more tries than one after the other.
+    @Test func `a password that is right while ten wrong ones lock it is refused`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let principal = try await server.server.useCases.authentication.principal(
+                presenting: person.accessToken, in: server.application())
+            let hasher = InterruptedHasher {
+                for _ in 1...10 { _ = try await client.login(person.email, "wrong password") }
+            }
+            let current = CurrentPassword(
+                store: server.backend.store, hasher: hasher, opaque: server.backend.opaque)
+            await #expect(throws: AccountsError.self) {
+                try await current.require(
+                    person.password, of: principal, from: Client(device: nil, address: "192.0.2.7"))
+            }
             expectError(try await client.login(person.email), 429, "IDENTITY_TEMPORARILY_LOCKED")
         }
     }
@@ -148,4 +169,28 @@ struct PasswordChangeTests {
             }
         }
     }
+}
+
+/// Finds every password right, after something else has happened.
+private struct InterruptedHasher: PasswordHashing {
+    let meanwhile: @Sendable () async throws -> Void
+
+    func match(
+        _ password: String, against hashes: [PasswordHash], for requester: HashingRequester
+    ) async throws -> PasswordMatch? {
+        try await meanwhile()
+        return hashes.first.map { PasswordMatch(hash: $0, isOutdated: false) }
+    }
+
+    func reserve(for requester: HashingRequester) throws -> HashingPlace { HashingPlace(id: 0) }
+    func giveBack(_ place: HashingPlace) {}
+    func requireCapacity(for requester: HashingRequester) throws {}
+
+    func hash(
+        _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester
+    ) async throws -> PasswordHash { PasswordHash(phc: password) }
+
+    func hashRegistration(
+        _ password: String, sharingSaltOf sibling: PasswordHash?, for requester: HashingRequester
+    ) async throws -> PasswordHash { PasswordHash(phc: password) }
 }
