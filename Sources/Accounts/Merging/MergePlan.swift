@@ -62,14 +62,18 @@ package struct MergePlan: Sendable, Equatable {
             ? [] : (survivor.identities + absorbed.identities).filter { !$0.isGuest }.map(\.id)
         addresses = absorbed.addresses
         displayName = survivor.displayName == nil ? absorbed.displayName : nil
-        metadata = absorbed.metadata.filter { survivor.metadata[$0.key] == nil }
+        let missing = absorbed.metadata.filter { survivor.metadata[$0.key] == nil }
+        let both = survivor.metadata.merging(missing) { own, _ in own }
+        let fits = (try? Profile.check(metadata: .object(both))) != nil
+        metadata = fits ? missing : [:]
+        let kept = fits ? both : survivor.metadata
         let names =
             survivor.displayName != nil && absorbed.displayName != nil && survivor.displayName != absorbed.displayName
             ? ["displayName"] : []
         collisions =
             names
             + absorbed.metadata.keys.sorted()
-            .filter { key in survivor.metadata[key].map { $0 != absorbed.metadata[key] } ?? false }
+            .filter { kept[$0] != absorbed.metadata[$0] }
             .map { "metadata.\($0)" }
         // The survivor's guest identities are removed if it gets another identity, since it is then no longer a guest.
         guests =

@@ -89,6 +89,15 @@ struct MergePlanTests {
         #expect(plan.metadata.isEmpty && plan.collisions == ["metadata.theme"])
     }
 
+    /// Otherwise merges of guests would let metadata grow without limit.
+    @Test func `metadata that both together would be too large stays with the absorbed account`() {
+        var (stays, goes) = (Self.side(Self.uids[0], .permanent), Self.side(Self.uids[1], .guest))
+        let half = JSONValue.string(String(repeating: "x", count: Profile.largestMetadata / 2))
+        (stays.metadata, goes.metadata) = (["kept": half], ["taken": half, "small": 1, "kept": half])
+        let plan = MergePlan(stays, goes, survivor: stays.uid)
+        #expect(plan.metadata.isEmpty && plan.collisions == ["metadata.small", "metadata.taken"])
+    }
+
     @Test func `addresses move, and sessions end`() throws {
         let address = try #require(EmailAddress("ada@example.com"))
         var (stays, goes) = (Self.side(Self.uids[0], .permanent), Self.side(Self.uids[1], .permanent))
