@@ -99,8 +99,9 @@ package struct CodeRedemption: Sendable {
                 opened.grant.isBorrowed = true
                 outcome = .opened(opened, secret: secret)
             }
-            if let code = tokens.opaque.parse(presented.code) {
-                try await store.note(session: session.id, openedBy: code.hash, application: application.id)
+            // A browser that has a session of the account keeps it, so the id may differ from the one that was asked for.
+            if case .opened(let opened, _) = outcome, let code = tokens.opaque.parse(presented.code) {
+                try await store.note(session: opened.grant.sessionID, openedBy: code.hash, application: application.id)
             }
             return outcome
         }

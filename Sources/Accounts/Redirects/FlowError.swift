@@ -31,6 +31,9 @@ struct FlowError: Error, Equatable {
             self.init("access_denied", "The provider is no longer enabled")
         case is AccountsError:
             self.init("temporarily_unavailable", "The server is not available at the moment; try again")
+        case is StoreConflict: self.init("access_denied", "The sign-in has ended; begin again")
+        case is CancellationError:
+            self.init("temporarily_unavailable", "The server is not available at the moment; try again")
         case ProviderError.unavailable: self.init("temporarily_unavailable", "The provider does not answer; try again")
         default: self.init("server_error", "The provider's response cannot be used")
         }
