@@ -51,8 +51,6 @@ package struct OneTimeCodes: Sendable {
         let issued = try await store.retryingTransaction { store in
             let issued = try await store.issue(challenge, application: application.id)
             guard issued.isNew else { return issued }
-            // Only sent codes count towards the limit. If the limit is exceeded, the challenge is rolled back.
-            try await limits.spend(.otpSend, of: RateSubject(target: target.address.value), in: application)
             if let link {
                 try await store.discard(
                     .signInLink, provider: configured.name, providerUid: target.providerUid, application: application.id
@@ -60,6 +58,9 @@ package struct OneTimeCodes: Sendable {
                 try await store.issue(
                     .signInLink(link.token, provider: configured.name, target: target), application: application.id)
             }
+            // Only sent codes count towards the limit. If the limit is exceeded, the challenge is rolled back. The limit is
+            // counted outside of the transaction, so it comes after everything that may make the transaction run again.
+            try await limits.spend(.otpSend, of: RateSubject(target: target.address.value), in: application)
             // If the linking rules would refuse the sign-in, such as for a provider without sign-up, no code is sent.
             let opens = try await mayUse(configured, target: target, in: application, store: store)
             let isSent = principal != nil || opens

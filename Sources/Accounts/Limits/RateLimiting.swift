@@ -64,7 +64,9 @@ package struct RateRefusal: Sendable, Equatable {
 
 /// Counts calls across all replicas, by one clock.
 package protocol RateCounter: Sendable {
-    /// Counts a call of both the key and its block, or of neither, atomically.
+    /// Counts a call of the key and, unless the key refuses it, of its block.
+    ///
+    /// A call that only the block refuses counts for the key.
     /// - Returns: `nil` if both had a call left.
     func take(_ key: RateKey, in block: RateKey?) async throws -> RateRefusal?
 }

@@ -50,6 +50,12 @@ package struct RecoveryLinks: Sendable {
                 .recovery, provider: subject.provider, providerUid: subject.providerUid, application: application.id)
             try await store.issue(proof, application: application.id)
             let contact = try await store.contact(of: uid, application: application.id)
+            // The limit is counted outside of the transaction, so it comes after what may make the transaction run again.
+            if let address {
+                try await limits?.spend(
+                    delivery == .mail ? .forgotPasswordTarget : .otpSend, of: RateSubject(target: address.value),
+                    in: application)
+            }
             let messages =
                 if let address {
                     [Message(.recovery, to: address, link: url, until: expiry, locale: contact.languages)]
@@ -95,9 +101,6 @@ package struct RecoveryLinks: Sendable {
                     ? "The account has no verified e-mail address to send a link to"
                     : "The account has no verified phone number that was used lately")
         }
-        try await limits?.spend(
-            delivery == .mail ? .forgotPasswordTarget : .otpSend, of: RateSubject(target: address.value),
-            in: application)
         return address
     }
 }

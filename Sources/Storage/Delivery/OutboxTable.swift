@@ -77,7 +77,8 @@ package struct OutboxTable: OutboxQueue {
     private static let markSent = Statement(
         .write,
         """
-        UPDATE outbox SET sent_at = now(), sealed = NULL, recipient = NULL, failure = NULL, leased_until = NULL
+        UPDATE outbox
+           SET sent_at = now(), failed_at = NULL, sealed = NULL, recipient = NULL, failure = NULL, leased_until = NULL
          WHERE application_id = $1 AND id = $2
         """)
 
@@ -85,6 +86,7 @@ package struct OutboxTable: OutboxQueue {
         try await database.once(Self.markSent, [.application(entry.application), .uuid(entry.message.id)])
     }
 
+    /// Leaves a message that another worker has sent meanwhile, because this one's lease had ended.
     private static let markFailed = Statement(
         .write,
         """
@@ -92,7 +94,7 @@ package struct OutboxTable: OutboxQueue {
            SET due_at = clock.now + coalesce($3, interval '0'), failure = $4, leased_until = NULL,
                failed_at = CASE WHEN $3::interval IS NULL THEN clock.now END
           FROM (SELECT now() AS now) AS clock
-         WHERE application_id = $1 AND id = $2
+         WHERE application_id = $1 AND id = $2 AND sent_at IS NULL
         """)
 
     package func markFailed(_ entry: TakenMessage, reason: String, retryAfter delay: Duration?) async throws {

@@ -26,6 +26,23 @@ import Testing
         }
     }
 
+    @Test func `a worker whose lease has ended does not fail what another one has sent`() async throws {
+        try await TestServer.with { server in
+            let application = try await server.application()
+            let message = try message()
+            try await server.backend.store.enqueue([message], application: application.id)
+            let taken = TakenMessage(message: message, application: application.id, applicationName: "", attempts: 0)
+            try await server.backend.outbox.markFailed(taken, reason: "late", retryAfter: nil)
+            for _ in 0..<2 {
+                try await server.backend.outbox.markDelivered(taken)
+                try await server.backend.outbox.markFailed(taken, reason: "late", retryAfter: nil)
+                let sent = try await server.count(
+                    "SELECT count(*) FROM outbox WHERE sent_at IS NOT NULL AND failed_at IS NULL AND failure IS NULL")
+                #expect(sent == 1)
+            }
+        }
+    }
+
     @Test func `concurrent messages stay within the budget, each counted once`() async throws {
         // The windows are hours and days of the clock: if one ends within a minute, this waits for the next one.
         let left = 3600 - Date().timeIntervalSince1970.truncatingRemainder(dividingBy: 3600)
