@@ -15,7 +15,8 @@ extension SQLStore: ServiceKeyStore {
         """
         WITH used AS (
             UPDATE service_keys SET last_used_at = now()
-             WHERE application_id = $1 AND id = $2 AND hash = $3 AND revoked_at IS NULL AND expires_at > now()
+             WHERE application_id = $1 AND id = $2 AND revoked_at IS NULL AND expires_at > now()
+               AND (hash = $3 OR (previous_hash = $3 AND previous_until > now()))
                AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')
         )
         SELECT

@@ -85,7 +85,11 @@ struct ServiceKeyTests {
             let second = try await keys.rotate(
                 id, overlap: .seconds(3600), by: TestServer.operations, in: application
             ).text
-            for key in [first, second] { #expect(try await client.get("/admin/me", bearer: key).status == 200) }
+            for key in [first, second] {
+                try await server.execute("UPDATE service_keys SET last_used_at = NULL")
+                #expect(try await client.get("/admin/me", bearer: key).status == 200)
+                #expect(try await server.count("SELECT count(*) FROM service_keys WHERE last_used_at IS NOT NULL") == 1)
+            }
             let third = try await keys.rotate(id, overlap: .zero, by: TestServer.operations, in: application).text
             for key in [first, second] {
                 expectError(try await client.get("/admin/me", bearer: key), 401, "INVALID_TOKEN")
