@@ -40,7 +40,7 @@ struct AppleService {
         form["redirect_uri"] = redirectURI
         let answer = try await post(form, to: "/auth/token", clientID: clientID)
         answer.finding.map(ports.findings.note)
-        if (400...499).contains(answer.status), answer.status != 429 { return nil }
+        if answer.isRefusal { return nil }
         guard answer.isSuccess, let tokens = answer.json else { throw ProviderError.unavailable }
         return tokens
     }

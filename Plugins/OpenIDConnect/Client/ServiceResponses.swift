@@ -1,9 +1,6 @@
 internal import ProviderKit
 
 extension FetchResponse {
-    /// Whether the service refused the request, apart from rate limits and timeouts.
-    var isRefusal: Bool { (400...499).contains(status) && status != 408 && status != 429 }
-
     /// The JSON object in the body.
     /// - Throws: `ProviderError.refused` if the service refused, `.unavailable` for other errors and bodies.
     func document() throws -> JSONValue {

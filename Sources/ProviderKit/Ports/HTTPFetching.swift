@@ -65,6 +65,8 @@ public struct FetchResponse: Sendable {
 
     /// Whether the status is 200 to 299.
     public var isSuccess: Bool { (200...299).contains(status) }
+    /// Whether the service refused the request, apart from rate limits and timeouts.
+    public var isRefusal: Bool { (400...499).contains(status) && status != 408 && status != 429 }
 
     /// The body as JSON; `nil` if the body is not JSON.
     public var json: JSONValue? { JSONValue(json: body) }
