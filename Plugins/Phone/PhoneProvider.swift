@@ -34,13 +34,12 @@ public struct PhoneProvider: ChallengeProvider {
     public let idleLimit: Duration?
 
     /// Creates the provider.
-    /// - Throws: `SettingsError` for a malformed country code.
+    /// - Throws: `SettingsError` for a country that has no numbers.
     public init(settings: Settings, context: ProviderContext) throws {
         let countries = settings.allowedCountries?.map { $0.uppercased() }
-        guard countries?.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy { (65...90).contains($0) } }) ?? true
-        else {
+        guard countries?.allSatisfy(PhoneNumber.hasNumbers) ?? true else {
             throw SettingsError(
-                setting: "allowedCountries", reason: "is not a list of ISO 3166 codes of two letters, as in FR")
+                setting: "allowedCountries", reason: "is not a list of ISO 3166 codes of countries, as in FR or GB")
         }
         allowedCountries = countries.map { Set($0) }
         idleLimit = .seconds(settings.idleLimit ?? 365 * 86_400)

@@ -83,6 +83,14 @@ std::string mobile_pattern() {
 
 }  // namespace
 
+extern "C" int phone_number_region_is_known(const char *region) {
+    try {
+        return PhoneNumberUtil::GetInstance()->GetCountryCodeForRegion(region) != 0 ? 1 : 0;
+    } catch (...) {
+        return 0;
+    }
+}
+
 extern "C" size_t phone_number_mobile_pattern(char *buffer, size_t capacity) {
     try {
         const std::string pattern = mobile_pattern();

@@ -77,6 +77,13 @@ import Testing
         }
     }
 
+    @Test func `countries are known by their ISO code`() {
+        for country in ["FR", "GB", "US", "NO"] { #expect(PhoneNumber.hasNumbers(in: country), "\(country)") }
+        for other in ["UK", "XX", "ZZ", "001", "fr", "", "F\0R", "FRANCE"] {
+            #expect(!PhoneNumber.hasNumbers(in: other), "\(other)")
+        }
+    }
+
     @Test func `a number that is too short without its trunk prefix is refused`() {
         #expect(PhoneNumber("+4901645") == nil)
     }

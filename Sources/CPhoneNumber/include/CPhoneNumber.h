@@ -23,6 +23,9 @@ typedef struct {
 // also on any failure inside the library. No exception leaves it. Thread-safe.
 int phone_number_read(const char *text, size_t length, phone_number *number);
 
+// Whether the library knows the country, an ISO 3166-1 code in upper case.
+int phone_number_region_is_known(const char *region);
+
 // Writes a regular expression (ECMA-262) of the mobile numbers of all countries in international form, from the
 // library's metadata, and a NUL. Returns its length, or 0 when it can't be had or `capacity` is too small.
 size_t phone_number_mobile_pattern(char *buffer, size_t capacity);

@@ -35,6 +35,9 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
         guard (8...16).contains(value.utf8.count) else { return nil }
     }
 
+    /// Whether there are numbers of a country, which is an ISO 3166 code in upper case, as in `FR`.
+    public static func hasNumbers(in region: String) -> Bool { phone_number_region_is_known(region) == 1 }
+
     /// A regular expression (ECMA-262) that matches the mobile numbers known to libphonenumber, normalised.
     package static let pattern: String = {
         let capacity = 1 << 17
