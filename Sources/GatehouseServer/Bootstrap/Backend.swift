@@ -55,25 +55,30 @@ package struct Backend {
             connections ?? configuration.database.postgres,
             logger: Logger(label: logger.label) { _ in GatedLogHandler(logger, behind: gate) })
         let network = OutboundNetwork()
+        // Strangers have chosen the addresses of clients that registered themselves, so they look names up apart.
+        let foreign = OutboundNetwork()
         database.start()
         do {
             try await database.ready(within: .seconds(5))
             gate.open()
             let backend = try await Backend(
-                configuration, database: database, network: network, logger: logger, schema: schema)
+                configuration, database: database, network: network, foreign: foreign, logger: logger, schema: schema)
             let result = try await body(backend)
             await network.shutdown()
+            await foreign.shutdown()
             await database.stop()
             return result
         } catch {
             await network.shutdown()
+            await foreign.shutdown()
             await database.stop()
             throw error
         }
     }
 
     private init(
-        _ configuration: Configuration, database: Database, network: OutboundNetwork, logger: Logger, schema: Schema
+        _ configuration: Configuration, database: Database, network: OutboundNetwork, foreign: OutboundNetwork,
+        logger: Logger, schema: Schema
     ) async throws {
         let migrator = Migrator(database: database, migrations: Migrations.all)
         switch schema {
@@ -96,7 +101,7 @@ package struct Backend {
         access = AccessTokenCodec(keys: keys, time: SystemTime())
         webhooks = CurrentWebhooks(try configuration.webhooks.map { try Webhook($0) })
         posting = network.poster(allowsPrivateHosts: configuration.network.allowPrivateHosts)
-        registeredPosting = network.poster(allowsPrivateHosts: configuration.allowsPrivateHostsOfOthers)
+        registeredPosting = foreign.poster(allowsPrivateHosts: configuration.allowsPrivateHostsOfOthers)
         store = SQLStore(
             database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations,
             statistics: statistics)
@@ -175,7 +180,7 @@ extension Backend {
                 }),
             hosts: Dictionary(hosts) { first, _ in first },
             defaultApplication: configuration.defaultApplication ?? "",
-            ownOrigin: configuration.server.ownOrigin,
+            ownOrigin: Issuer.origin(of: configuration.server.publicURL),
             isDevelopment: configuration.server.development,
             endsTLS: configuration.server.tls != nil,
             isTrustedProxy: { address in proxies.contains { $0.contains(address) } },
@@ -199,13 +204,5 @@ extension Backend {
         var logger = logger
         logger.logLevel = .warning
         return logger
-    }
-}
-
-extension Configuration.Server {
-    /// Scheme, host and port of the public URL.
-    fileprivate var ownOrigin: String {
-        guard let start = publicURL.range(of: "://")?.upperBound else { return publicURL }
-        return publicURL[..<(publicURL[start...].firstIndex(of: "/") ?? publicURL.endIndex)].lowercased()
     }
 }

@@ -82,9 +82,11 @@ struct RunningServer {
         try await switches.refresh()
         // The keys of clients are fetched apart from those of providers, and those of registered clients apart from both.
         let (clientKeys, registeredKeys) = (
-            ports.clientKeys("openid", allowsPrivateHosts: configuration.network.allowPrivateHosts),
-            ports.clientKeys(
-                "openid-registered", allowsPrivateHosts: configuration.allowsPrivateHostsOfOthers)
+            ports.ports(
+                for: PortsOwner(application: "", provider: "openid"),
+                allowsPrivateHosts: configuration.network.allowPrivateHosts
+            ).tokens,
+            ports.ports(for: .registeredClients, allowsPrivateHosts: configuration.allowsPrivateHostsOfOthers).tokens
         )
         let openID = OpenIDUseCases(
             store: backend.store, accounts: useCases, jwts: jwts,
@@ -215,35 +217,28 @@ struct RunningServer {
 
     /// Applies the changed sections of a reloaded configuration.
     func take(over configuration: Configuration, sections: Set<Configuration.Section>) async throws {
+        // Everything that may fail comes first, so that a configuration is never in force by half.
+        let changed = try await backend.scopes(of: configuration)
+        let logoutURIs = try await backend.logoutURIs(of: configuration)
+        let changedSite = try await backend.site(of: configuration)
+        let webhooks = try configuration.webhooks.map { try Webhook($0) }
+        let email = try configuration.delivery.emailDelivery(inbox: nil)
+        let sms = try configuration.delivery.smsDelivery(by: backend.posting, inbox: nil)
+        let composer = try configuration.delivery.composer()
         if sections.contains(.applications) {
+            try await backend.replayLedgers(of: changed)
             // It never falls, because tokens issued earlier stay valid for their own lifetime.
             backend.accessLifetime.update { $0 = max($0, configuration.longestAccessLifetime) }
-            let changed = try await backend.scopes(of: configuration)
-            try await backend.replayLedgers(of: changed)
             scopes.replace(with: changed)
-            backend.webhooks.replace(logoutURIs: try await backend.logoutURIs(of: configuration))
+            backend.webhooks.replace(logoutURIs: logoutURIs)
         }
         // The site depends on all of these, because it also lists the recipients of personal data.
         if !sections.isDisjoint(with: [.applications, .webhooks, .delivery, .admin]) {
-            site.replace(with: try await backend.site(of: configuration))
+            site.replace(with: changedSite)
             await switches.followReload()
         }
         if sections.contains(.rateLimits) { limits.replace(policy: configuration.rateLimits) }
-        if sections.contains(.webhooks) {
-            backend.webhooks.replace(with: try configuration.webhooks.map { try Webhook($0) })
-        }
-        if sections.contains(.delivery) {
-            delivery.replace(
-                email: try configuration.delivery.emailDelivery(inbox: nil),
-                sms: try configuration.delivery.smsDelivery(by: backend.posting, inbox: nil),
-                composer: try configuration.delivery.composer())
-        }
-    }
-}
-
-extension ProviderPortsSource {
-    /// Verifies by the keys of OpenID clients; `owner` is the name under which they are fetched and counted.
-    fileprivate func clientKeys(_ owner: String, allowsPrivateHosts: Bool) -> any TokenVerifying {
-        ports(for: PortsOwner(application: "", provider: owner), allowsPrivateHosts: allowsPrivateHosts).tokens
+        if sections.contains(.webhooks) { backend.webhooks.replace(with: webhooks) }
+        if sections.contains(.delivery) { delivery.replace(email: email, sms: sms, composer: composer) }
     }
 }

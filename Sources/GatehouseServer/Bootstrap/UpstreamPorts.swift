@@ -18,17 +18,22 @@ package final class UpstreamPorts: ProviderPortsSource {
 
     package let findings = FindingLog()
     private let network: OutboundNetwork
+    /// The network of addresses that strangers have chosen, whose name servers may never answer: each such name blocks
+    /// a thread of a network that looks names up.
+    private let foreign: OutboundNetwork
     /// The ports by provider; they are kept so that fetched keys survive a reload.
     private let made = Mutex<[Key: ProviderPorts]>([:])
 
-    package init(network: OutboundNetwork = OutboundNetwork()) { self.network = network }
+    package init(network: OutboundNetwork = OutboundNetwork(), foreign: OutboundNetwork = OutboundNetwork()) {
+        (self.network, self.foreign) = (network, foreign)
+    }
 
     package func ports(for owner: PortsOwner, allowsPrivateHosts: Bool) -> ProviderPorts {
         made.withLock { made in
             let key = Key(owner: owner, allowsPrivateHosts: allowsPrivateHosts)
             if let ports = made[key] { return ports }
             let findings = findings.port(of: .init(application: owner.application, provider: owner.provider))
-            let http = network.fetcher(
+            let http = (owner == .registeredClients ? foreign : network).fetcher(
                 application: owner.application, provider: owner.provider, allowsPrivateHosts: allowsPrivateHosts,
                 findings: findings)
             let ports = ProviderPorts(http: http, findings: findings)
@@ -46,9 +51,17 @@ package final class UpstreamPorts: ProviderPortsSource {
         network.probe(allowsPrivateHosts: allowsPrivateHosts)
     }
 
-    package var statistics: [UpstreamStatistics] { network.statistics }
-    package func report(to logger: Logger) { network.report(to: logger) }
-    package func shutdown() async { await network.shutdown() }
+    package var statistics: [UpstreamStatistics] { network.statistics + foreign.statistics }
+
+    package func report(to logger: Logger) {
+        network.report(to: logger)
+        foreign.report(to: logger)
+    }
+
+    package func shutdown() async {
+        await network.shutdown()
+        await foreign.shutdown()
+    }
 }
 
 extension ProviderPorts {

@@ -29,7 +29,7 @@ extension Issuer {
     }
 
     /// Scheme, host and port in the form of browsers, which leave out a scheme's default port.
-    static func origin(of url: String) -> String {
+    package static func origin(of url: String) -> String {
         let start = url.range(of: "://")?.upperBound ?? url.startIndex
         let origin = url[..<(url[start...].firstIndex(of: "/") ?? url.endIndex)].lowercased()
         for (scheme, port) in [("https:", ":443"), ("http:", ":80")]

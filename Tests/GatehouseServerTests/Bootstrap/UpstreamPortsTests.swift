@@ -1,6 +1,7 @@
 import Foundation
 import HTTPAPI
 import ProviderKit
+import Synchronization
 import Testing
 import Tokens
 
@@ -30,6 +31,24 @@ struct UpstreamPortsTests {
         let http = ports.ports(for: owner, allowsPrivateHosts: false).http
         await #expect(throws: ProviderError.unavailable) { try await http.fetch(.get("https://127.0.0.1:1/")) }
         #expect(ports.statistics.first?.failures == 1)
+        await ports.shutdown()
+    }
+
+    /// Names that never resolve block the threads that look names up.
+    @Test func `addresses that strangers have chosen are looked up apart`() async throws {
+        let names = Mutex<[String: [String]]>([:])
+        func network(_ name: String) -> OutboundNetwork {
+            OutboundNetwork(limits: OutboundLimits(), tls: nil) { host in
+                names.withLock { $0[name, default: []].append(host) }
+                return []
+            }
+        }
+        let ports = UpstreamPorts(network: network("configured"), foreign: network("foreign"))
+        for (owner, host) in [(owner, "apple.example"), (.registeredClients, "stranger.example")] {
+            let http = ports.ports(for: owner, allowsPrivateHosts: false).http
+            await #expect(throws: ProviderError.unavailable) { try await http.fetch(.get("https://\(host)/")) }
+        }
+        #expect(names.withLock { $0 } == ["configured": ["apple.example"], "foreign": ["stranger.example"]])
         await ports.shutdown()
     }
 

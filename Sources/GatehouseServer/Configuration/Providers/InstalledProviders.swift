@@ -47,6 +47,9 @@ package struct PortsOwner: Sendable, Hashable {
     package let application: String
     /// The provider's configured name.
     package let provider: String
+
+    /// The keys of clients that have registered themselves, whose addresses strangers have chosen.
+    package static let registeredClients = PortsOwner(application: "", provider: "openid-registered")
 }
 
 /// A source that returns the same ports for every provider, for tests and for commands that only read the
