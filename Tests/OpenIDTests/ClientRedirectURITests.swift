@@ -18,6 +18,7 @@ struct ClientRedirectURITests {
         ("javascript:alert(1)", .scheme), ("data:text/html,x", .scheme), ("/cb", .malformed),
         ("https://app.example/c b", .malformed), ("https://app.example/\u{E9}", .malformed),
         ("https://app.example\\@evil.example/", .malformed), ("https:///cb", .malformed),
+        ("https://a;sandbox/cb", .malformed), ("https://a%3Bsandbox/cb", .malformed),
     ])
     func `other addresses cannot`(_ text: String, _ fault: ClientRedirectURI.Fault) {
         #expect(throws: fault) { try ClientRedirectURI(text) }

@@ -231,7 +231,7 @@ extension OAuthClient {
         guard isNative(redirectingTo: redirectURI), let url = URLComponents(string: redirectURI),
             let scheme = url.scheme
         else { return [] }
-        guard scheme.hasPrefix("http"), let host = url.encodedHost else { return ["\(scheme):"] }
+        guard ["http", "https"].contains(scheme), let host = url.encodedHost else { return ["\(scheme):"] }
         return ["\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"]
     }
 }

@@ -29,6 +29,8 @@ package struct ClientRedirectURI: Sendable, Equatable {
         guard url.user == nil, url.password == nil else { throw .user }
         self.text = text
         let host = url.host?.lowercased() ?? ""
+        // Pages name the host in their `Content-Security-Policy`, where `;` would begin another directive.
+        guard host.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "-._:[]".utf8.contains($0) }) else { throw .malformed }
         switch scheme {
         case "https":
             guard !host.isEmpty else { throw .malformed }

@@ -150,8 +150,9 @@ package struct Authorization: Sendable {
             return try await decide(
                 stored.request, of: client, progress: (stored, id, flow), in: browser, at: issuer)
         } catch {
-            // A request that was refused is over; one that the server failed at may be repeated.
-            if error is OAuthError { _ = try await store.end(stored, application: issuer.application.id) }
+            // A request that was refused is over; one that the server failed at may be repeated. The client gets the error
+            // even if the request can't be ended now, since it expires.
+            if error is OAuthError { _ = try? await store.end(stored, application: issuer.application.id) }
             return try Self.answer(to: error, at: stored.request.returnAddress)
         }
     }
