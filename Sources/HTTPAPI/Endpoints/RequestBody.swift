@@ -90,7 +90,7 @@ extension APIError {
         case is String.Type: "a text"
         case is Bool.Type: "true or false"
         case is any BinaryInteger.Type, is any BinaryFloatingPoint.Type: "a number in range"
-        case is any Sequence.Type: "a list or an object"
+        case is any RandomAccessCollection.Type: "a list"
         default: "an object"
         }
     }

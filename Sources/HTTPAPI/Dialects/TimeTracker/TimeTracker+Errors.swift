@@ -36,7 +36,10 @@ extension TimeTrackerCall {
                     .internalServerError, .serviceUnavailable,
                 ]
             default:
-                [.badRequest, .unauthorized, .forbidden, .tooManyRequests, .internalServerError, .serviceUnavailable]
+                [
+                    .badRequest, .unauthorized, .forbidden, .contentTooLarge, .tooManyRequests, .internalServerError,
+                    .serviceUnavailable,
+                ]
             }
         return statuses.map { ReturnedResponse(status: $0, body: TimeTrackerError.self, description: "An error") }
     }

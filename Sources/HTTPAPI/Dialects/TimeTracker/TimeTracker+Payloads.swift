@@ -10,10 +10,11 @@ struct TimeTrackerCode: RequestPayload {
     static let fields = RequestFields(
         Self.init, .init("code"), .init("state"), .init("redirect_uri"), .init("code_verifier"))
 
-    /// - Throws: `AccountsError.invalidToken` for a verifier, since no flow of the dialect has a challenge that it
-    ///   could match (RFC 9700, 4.8.2).
+    /// - Throws: `.missingParameter` for an empty text; `AccountsError.invalidToken` for a verifier, since no flow of the
+    ///   dialect has a challenge that it could match (RFC 9700, 4.8.2).
     var body: CodeBody {
         get throws {
+            guard !code.isEmpty, !state.isEmpty else { throw APIError(.missingParameter, "code or state is empty") }
             guard codeVerifier == nil else { throw AccountsError.invalidToken }
             return CodeBody(
                 code: code, state: state, redirectURI: redirectURI, codeVerifier: nil, ticket: nil, remember: nil)

@@ -66,11 +66,15 @@ struct TimeTrackerTests {
                 expectFailure(
                     try await app.exchange(TimeTrackerApp.body(arrival, [name: .null])), 400, Self.missing, "\(name)")
             }
+            for name in ["code", "state"] {
+                expectFailure(
+                    try await app.exchange(TimeTrackerApp.body(arrival, [name: ""])), 400, Self.missing, "\(name)")
+            }
             let verified = TimeTrackerApp.body(arrival, ["code_verifier": "v"])
             expectFailure(try await app.exchange(verified), 400, Self.expired, "a verifier")
             #expect(try await app.exchange(arrival).status == 200, "none of these used the code up")
             for changes: [String: JSONValue] in [
-                ["code": "nonsense"], ["code": ""], ["state": "other"], ["redirect_uri": "demo://oauth/callback"],
+                ["code": "nonsense"], ["state": "other"], ["redirect_uri": "demo://oauth/callback"],
             ] {
                 let arrival = try await app.arrive(with: .somebody())
                 expectFailure(
