@@ -11,7 +11,7 @@ extension GatehouseClient {
 
     /// Begins to read everything that the server holds about the person; it needs a recent sign-in.
     ///
-    /// The document may be larger than memory, so that it comes as a stream.
+    /// The document may be large, so it comes as a stream. Parts that have arrived stay in memory until they are read.
     /// - Returns: The document, whose parts are still on their way.
     /// - Throws: `refused` with `TOKEN_TOO_OLD` or `RATE_LIMITED`, or another failure.
     public func exportAccount() async throws(GatehouseError) -> AccountExport {

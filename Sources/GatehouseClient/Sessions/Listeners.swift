@@ -12,7 +12,10 @@ final class Listeners: Sendable {
     }
 
     func report(_ change: GatehouseClient.Change) {
-        for stream in open.withLock({ Array($0.streams.values) }) { stream.yield(change) }
+        for (id, stream) in open.withLock({ $0.streams }) {
+            // A stream that had ended before it was added has told nobody.
+            if case .terminated = stream.yield(change) { open.withLock { _ = $0.streams.removeValue(forKey: id) } }
+        }
     }
 
     deinit { open.withLock { $0.streams.values.forEach { $0.finish() } } }
