@@ -9,7 +9,8 @@ public import ProviderKit
 public enum GatehouseServer {
     /// Runs the command in the process's arguments, and ends the process.
     ///
-    /// The exit status is 0, or 1 after an error message of one line on standard error.
+    /// The exit status is 0, or 1 after an error message on standard error: one line, or one for each problem of a
+    /// configuration file.
     public static func run(providers: [any Provider.Type]) async -> Never {
         // Writing to a closed connection or pipe must return an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
@@ -33,7 +34,9 @@ public enum GatehouseServer {
             print(RootCommand.fullMessage(for: error))
             end(with: 0)
         }
-        FileHandle.standardError.write(Data("gatehouse: \(RootCommand.message(for: error))\n".utf8))
+        // The lines of a configuration's problems begin with the file and the line, which tools recognise.
+        let prefix = error is ConfigurationError ? "" : "gatehouse: "
+        FileHandle.standardError.write(Data("\(prefix)\(RootCommand.message(for: error))\n".utf8))
         end(with: 1)
     }
 

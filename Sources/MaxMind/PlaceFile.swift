@@ -20,7 +20,11 @@ package final class PlaceFile: PlaceDirectory, @unchecked Sendable {
         file.initialize(to: MMDB_s())
         let status = MMDB_open(path, UInt32(MMDB_MODE_MMAP), file)
         guard status == MMDB_SUCCESS else {
+            let systemError = errno
             file.deallocate()
+            guard status != MMDB_FILE_OPEN_ERROR, status != MMDB_IO_ERROR else {
+                throw Fault(reason: "the file that it names can't be read: \(String(cString: strerror(systemError)))")
+            }
             throw Fault(reason: MMDB_strerror(status).map { String(cString: $0) } ?? "cannot be opened")
         }
         // Only now, because an error after this would close the file that was not opened.

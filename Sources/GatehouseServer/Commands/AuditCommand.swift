@@ -84,8 +84,8 @@ struct AuditCommand: ParsableCommand {
 
 extension AuditReport {
     fileprivate var line: String {
-        guard let last else { return "the audit is intact: nothing is sealed yet, \(unsealed) events are not" }
+        guard let last else { return "the audit is intact: nothing is sealed yet; events not sealed yet: \(unsealed)" }
         return "the audit is intact: \(events) events in \(batches) batches, up to checkpoint \(last); "
-            + "\(unsealed) events are not sealed yet"
+            + "events not sealed yet: \(unsealed)"
     }
 }

@@ -34,9 +34,7 @@ struct ExplainCommand: ServerCommand {
         question.onConflict = choice
         question.asking = try account.map(UUID.argument)
         try await options.withBackend(installed) { [question] backend in
-            let applications = try await backend.applications(
-                named: application ?? backend.configuration.defaultApplication)
-            guard let application = applications.first else { return }
+            let application = try await backend.application(named: application)
             do {
                 let explanation = try await question.answer(from: backend.store, in: application)
                 print(explanation.lines.joined(separator: "\n"))

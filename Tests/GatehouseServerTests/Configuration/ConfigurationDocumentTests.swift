@@ -12,11 +12,19 @@ struct ConfigurationDocumentTests {
         ("- a", "gatehouse.yaml:1: expected a mapping"),
         ("a: b\nc: [d", "gatehouse.yaml:2: not valid YAML: did not find expected ',' or ']'"),
         ("a: b\n\tc: d", "gatehouse.yaml:2: not valid YAML: found a tab character that violates indentation"),
+        (
+            "a:\n\tb: c",
+            "gatehouse.yaml:2: not valid YAML: found character that cannot start any token; indent with spaces, not tabs"
+        ),
+        (
+            "a: 'b\nc: d",
+            "gatehouse.yaml:2: not valid YAML: found unexpected end of stream; a quote or bracket is not closed"
+        ),
         ("a: 1\n---\nb: 2", "gatehouse.yaml:2: not valid YAML: but found another document"),
         ("a: 1\nb: \u{01}", "gatehouse.yaml:2: not valid YAML: control characters are not allowed"),
         ("a: *b", "gatehouse.yaml:1: not valid YAML: found undefined alias"),
         ("a: \"\\0\"", "gatehouse.yaml:1: a: holds a NUL character"),
-        ("a: 1\nb: 2\na: 3", "gatehouse.yaml:1: a: is in this mapping more than once"),
+        ("a: 1\nb: 2\na: 3", "gatehouse.yaml:1: a: is more than once in the mapping that begins here"),
         ("1: 1\nb: 2\n\"1\": 3", "gatehouse.yaml:3: 1: is in this mapping already"),
         ("[a, b]: 1", "gatehouse.yaml:1: a key has to be plain text"),
     ])

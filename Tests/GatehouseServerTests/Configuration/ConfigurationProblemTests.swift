@@ -191,7 +191,7 @@ struct ConfigurationProblemTests {
         ),
         (
             "anonymous: { enabled: true, mode: open }",
-            "6: applications.demo.providers.anonymous.enabled: says the same as mode; only one of them may be set"
+            "6: applications.demo.providers.anonymous.enabled: only one of mode and enabled may be set"
         ),
         (
             "anonymous: { mode: closed }",

@@ -57,8 +57,8 @@ struct ConfigurationValueTests {
         #expect(host.isLoopbackHost == isLoopback)
     }
 
-    @Test func `a public URL loses its trailing slashes`() throws {
-        let configuration = try Fixture.parse(Fixture.top("server: { publicURL: \"https://id.example/base//\" }"))
+    @Test func `a public URL loses its trailing slashes, and its scheme gets lower case`() throws {
+        let configuration = try Fixture.parse(Fixture.top("server: { publicURL: \"HTTPS://id.example/base//\" }"))
         #expect(configuration.server.publicURL == "https://id.example/base")
         #expect(configuration.applications.first?.url == "https://id.example/base/apps/demo")
     }

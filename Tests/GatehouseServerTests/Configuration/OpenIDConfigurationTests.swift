@@ -81,7 +81,7 @@ struct OpenIDConfigurationTests {
         defer { withExtendedLifetime(directory) {} }
         try directory.write("no such file", to: "places.mmdb")
         for (path, reason) in [
-            ("/nowhere/places.mmdb", "Error opening the specified MaxMind DB file"),
+            ("/nowhere/places.mmdb", "the file that it names can't be read: No such file or directory"),
             ("\(directory.path)/places.mmdb", "The MaxMind DB file contains invalid metadata"),
         ] {
             let problems = Fixture.problems(Fixture.top("network: { geoIP: \"\(path)\" }"))

@@ -37,7 +37,7 @@ import Testing
             #expect(
                 intact.output == """
                     the audit is intact: \(report.events) events in \(report.batches) batches, up to checkpoint \
-                    \(checkpoint); 0 events are not sealed yet
+                    \(checkpoint); events not sealed yet: 0
 
                     """)
             try await server.execute("DELETE FROM audit_events WHERE batch = 1")

@@ -87,10 +87,11 @@ extension Form {
 extension Form {
     static let httpURL = Form.text("an absolute http or https URL") { URLComponents(http: $0) == nil ? nil : $0 }
 
-    /// A URL to append paths to; trailing slashes are removed.
+    /// A URL to append paths to, with its scheme in lower case; trailing slashes are removed.
     static let baseURL = Form.text("an absolute http or https URL without user, query or fragment") { text in
         guard URLComponents(http: text)?.isPlain == true else { return nil }
-        return String(text.reversed().drop { $0 == "/" }.reversed())
+        let scheme = text.prefix { $0 != ":" }
+        return scheme.lowercased() + String(text.dropFirst(scheme.count).reversed().drop { $0 == "/" }.reversed())
     }
 
     /// A web origin (RFC 6454) exactly as browsers send it: in lower case and without the scheme's default port.

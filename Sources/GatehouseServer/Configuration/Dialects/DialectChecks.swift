@@ -77,7 +77,10 @@ struct DialectChecks {
         if name.hasSameBytes(as: OwnClient.hostedProvider) {
             return application.openid == nil ? refuse("the application has no pages without `openid`") : name
         }
-        guard let provider = providers[name] else { return refuse("the application has no such provider") }
+        guard let provider = providers[name] else {
+            // A provider that the file has is missing here because of a problem that was reported already.
+            return self.node["providers"]?[name] == nil ? refuse("the application has no such provider") : nil
+        }
         guard provider.mode != .off else { return refuse("this provider is off") }
         guard usable.contains(provider.name) else { return refuse("this provider has no pages to sign in at") }
         return provider.name

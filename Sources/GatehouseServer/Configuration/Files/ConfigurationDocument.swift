@@ -93,16 +93,25 @@ extension SettingsReader {
         switch error {
         case .scanner(_, let problem, let mark, let yaml), .parser(_, let problem, let mark, let yaml),
             .composer(_, let problem, let mark, let yaml):
+            let lines = yaml.split(separator: "\n", omittingEmptySubsequences: false)
             // libyaml reports a missing end one line after the last.
-            let line = min(mark.line, yaml.split(separator: "\n", omittingEmptySubsequences: false).count)
-            report("not valid YAML: \(problem)", at: Place(line: line, path: ""))
+            let line = min(mark.line, lines.count)
+            let advice =
+                if problem.hasSuffix("unexpected end of stream") {
+                    "; a quote or bracket is not closed"
+                } else if problem.contains("cannot start any token"), lines[line - 1].contains("\t") {
+                    "; indent with spaces, not tabs"
+                } else {
+                    ""
+                }
+            report("not valid YAML: \(problem)\(advice)", at: Place(line: line, path: ""))
         case .reader(let problem, let offset, _, let yaml):
             let line = offset.map { yaml.prefix($0).count(where: \.isNewline) + 1 }
             report("not valid YAML: \(problem)", at: Place(line: line, path: ""))
         case .duplicatedKeysInMapping(let duplicates, let context):
             for key in duplicates {
                 let place = Place(line: context.mark.line, path: "").key(key, line: context.mark.line)
-                report("is in this mapping more than once", at: place)
+                report("is more than once in the mapping that begins here", at: place)
             }
         default: report("not valid YAML", at: Place(line: nil, path: ""))
         }

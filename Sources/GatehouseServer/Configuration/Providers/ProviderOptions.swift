@@ -79,7 +79,7 @@ extension SettingsReader {
         defer { ignoresSecrets = false }
         let (settings, isClean) = checking {
             if node["mode"] != nil, let enabled = node["enabled"] {
-                report("says the same as mode; only one of them may be set", at: enabled.place)
+                report("only one of mode and enabled may be set", at: enabled.place)
             }
             let settings = table(node, ProviderOptions.settings(of: kind), allowsMissing: isOff)
             if let expose = settings?["expose"], !expose.items.isEmpty, !kind.exposesClaims {

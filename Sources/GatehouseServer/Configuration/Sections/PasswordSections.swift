@@ -74,12 +74,14 @@ extension Configuration {
 
 /// `Argon2Parameters.init` checks the same bounds.
 extension Argon2Parameters: SettingsSection {
-    private static let positive = Form.integer(1...UInt32.max)
-
     static let settings = [
-        Setting("memoryKiB", positive, default: "65536", help: "Memory for one hash, in KiB."),
-        Setting("iterations", positive, default: "2", help: "Passes over the memory."),
-        Setting("parallelism", positive, default: "4", help: "Lanes, all computed by one thread."),
+        Setting(
+            "memoryKiB", .integer(8...1_048_576), default: "65536",
+            help: "Memory for one hash, in KiB: at least eight times `parallelism`."),
+        Setting(
+            "iterations", .integer(1...524_288), default: "2",
+            help: "Passes over the memory; `memoryKiB` times `iterations` is at most 4194304."),
+        Setting("parallelism", .integer(1...64), default: "4", help: "Lanes, all computed by one thread."),
     ]
 
     package init(from decoder: any Decoder) throws {
