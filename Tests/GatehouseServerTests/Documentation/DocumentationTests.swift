@@ -100,6 +100,14 @@ struct DocumentationTests {
         #expect(Set(used).subtracting(series) == [])
     }
 
+    @Test func `the dashboard has all metrics`() throws {
+        let dashboard = try Self.text("deploy/grafana/gatehouse.json")
+        for (name, type) in try Self.listedMetrics() {
+            let series = type == "histogram" ? "\(name)_bucket" : name
+            #expect(dashboard.contains(series + "{"), "no panel shows \(name)")
+        }
+    }
+
     @Test func `operations lists the alerts`() throws {
         let listed = try Self.text("docs/operations.md").matches(of: /\| `(Gatehouse[A-Za-z]+)` \|/).map(\.output.1)
         let declared = try Self.text("deploy/prometheus/alerts.yml").matches(of: /alert: ([A-Za-z]+)/).map(\.output.1)
