@@ -15,7 +15,8 @@ package typealias AccountsStore = TransactionalStore & AccountLocks & ProfileSto
 ///
 /// All transactions take locks in the same order, so that they never deadlock:
 ///
-/// 1. the one-time secret that the call presents (`proofs`, `redirect_flows`, then `registrations`, `code_guesses`);
+/// 1. the one-time secret that the call presents (`proofs`, `redirect_flows`, `authorization_codes`,
+///    `authorization_requests`, `handoffs`, then `registrations`, `code_guesses`);
 /// 2. accounts, ordered by uid;
 /// 3. everything that belongs to a locked account: sessions, identities, addresses, passwords, tokens;
 /// 4. the deliveries and revocations of an erasure, then the erasure itself.

@@ -31,8 +31,8 @@ extension JSONValue {
     }
 }
 
-/// A time in a template: `iso` for programs and `text` for people; by itself it is the text that was sent, which may be a
-/// name that looks like a time.
+/// A time in a template: `iso` for programs and `text` for people; by itself it prints the text as it was sent, because a
+/// name may look like a time.
 private struct ShownTime: CustomStringConvertible {
     let iso, text: String
 

@@ -11,7 +11,7 @@ package struct AuditEntry: Sendable {
         /// The person has allowed or refused a sign-in at another device, by a QR code.
         case qrConfirmed = "qr.confirmed"
         case qrRefused = "qr.refused"
-        /// A client has inspected tokens of the API; one event counts a minute's.
+        /// A client has inspected tokens of the API; one event counts the calls of a minute.
         case tokenIntrospected = "token.introspected"
         /// An administrator lacked the scope for a call.
         case adminRefused = "admin.refused"

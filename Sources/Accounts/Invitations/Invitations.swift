@@ -65,7 +65,7 @@ package struct Invitations: Sendable {
 
     // MARK: - Link
 
-    /// Whom an invitation is for, and what the account gets.
+    /// The recipient of an invitation, and what the account gets.
     private struct Invited: Sendable {
         let provider: ConfiguredProvider
         let target: ChallengeTarget

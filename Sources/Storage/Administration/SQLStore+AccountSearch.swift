@@ -43,7 +43,7 @@ extension SQLStore: AccountSearchStore {
     private static let selectOfMerge = Statement(
         .read, "SELECT unnest(ARRAY[survivor, absorbed]) FROM merges WHERE application_id = $1 AND id = $2")
 
-    /// The accounts of a row that has the id; their positions are their numbers.
+    /// The accounts of a row that has the id; the position of a hit is its index.
     private func hits(
         _ match: SearchMatch, by statement: Statement, _ binds: [Bind], _ position: [String]?
     ) async throws -> [SearchHit] {
@@ -181,7 +181,7 @@ extension SQLStore: AccountSearchStore {
                 Self.selectByAddressPrefix,
                 [
                     .application(application), .text(prefix.subject.rawValue),
-                    // No address has the character that makes the bound exclude the one that was seen.
+                    // No address contains U+0001, so this bound excludes the address that was returned last.
                     .text(seen.map { $0.text + "\u{1}" } ?? prefix.text), .text(end), .text(prefix.text), .int(limit),
                 ])
         case .name:

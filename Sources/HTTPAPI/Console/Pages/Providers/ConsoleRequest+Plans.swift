@@ -65,7 +65,7 @@ extension ConsoleRequest {
 /// What becomes of the accounts that a plan concerns, as the parts of a bar.
 struct FateBar {
     private static let width: Int64 = 1000
-    /// Parts that are not empty are at least so wide.
+    /// The minimum width of a part that is not empty.
     private static let narrowest: Int64 = 12
     private static let names = ["stranded", "detour", "unaffected"]
     private let counts: [Int64]
@@ -80,7 +80,7 @@ struct FateBar {
         var widths = counts.map { count in
             count == 0 ? 0 : max(Self.narrowest, Int64(Double(count) / Double(total) * Double(Self.width)))
         }
-        // Rounding and narrow parts are at the expense of the widest.
+        // The widest part absorbs rounding errors and the minimum widths of the others.
         let widest = widths.indices.max { widths[$0] < widths[$1] } ?? 0
         widths[widest] += Self.width - widths.reduce(0, +)
         self.widths = widths
