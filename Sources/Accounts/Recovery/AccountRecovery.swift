@@ -33,7 +33,7 @@ package struct AccountRecovery: Sendable {
 
         let session = tokens.newSession(by: subject.evidence, of: configured.name, from: client, in: application)
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
-            let contact = try await hold(link, in: application, locking: [], store: store)
+            let contact = try await hold(link, in: application, store: store)
             let known = try await identity(
                 of: subject, in: link, ofProvider: configured.name, reachedAt: contact, in: application, store: store)
             // Only refusals come before, because a refusal commits what was written.
@@ -75,10 +75,11 @@ package struct AccountRecovery: Sendable {
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
             let (evidence, client) = try await linking.accept(
                 presented, of: provider, for: .signIn, from: client, in: application, store: store)
-            let reading = try await LinkingFacts(store: store, application: application).read(evidence, of: provider)
-            let contact = try await hold(link, in: application, locking: reading.state.accounts, store: store)
-            try await LinkingFacts(store: store, application: application)
-                .hold(reading, locking: reading.state.accounts.union([link.uid]), for: evidence, of: provider)
+            let facts = LinkingFacts(store: store, application: application)
+            let reading = try await facts.read(evidence, of: provider)
+            try await facts.hold(
+                reading, locking: reading.state.accounts.union([link.uid]), for: evidence, of: provider)
+            let contact = try await hold(link, in: application, store: store)
             let entrance = try await entrance(
                 for: evidence, reading.state, to: link.uid, policy: LinkingPolicy(provider, in: application),
                 in: application, store: store)
@@ -117,20 +118,18 @@ package struct AccountRecovery: Sendable {
         return Link(token: token, uid: uid, address: proof.address)
     }
 
-    /// Locks the account and `others`, and refuses a link that is no longer valid.
+    /// Locks the account, and refuses a link that is no longer valid.
     ///
     /// All that ends or consumes a link holds the account's lock, so the link stays valid in this transaction. A link to
     /// an account that nobody may enter is consumed.
     /// - Returns: where the owner could be reached before.
     /// - Throws: `AccountsError.invalidToken`, also if the account has lost the address that the link was sent to.
-    private func hold(
-        _ link: Link, in application: Application, locking others: Set<UUID>, store: any Store
-    ) async throws -> OwnerContact {
-        let statuses = try await store.lockAccounts(others.union([link.uid]), application: application.id)
+    private func hold(_ link: Link, in application: Application, store: any Store) async throws -> OwnerContact {
+        let status = try await store.lockAccount(link.uid, application: application.id)
         guard try await store.peek(.recovery, hash: link.token.hash, application: application.id) != nil else {
             throw AccountsError.invalidToken
         }
-        switch statuses[link.uid] {
+        switch status {
         case .live?: break
         case .disabled?:
             try await consume(link, in: application, store: store)
