@@ -6,9 +6,9 @@ package protocol AccountLocks: Sendable {
     /// - Returns: `nil` for an unknown account.
     func lockAccount(_ uid: UUID, application: Application.ID) async throws -> AccountStatus?
 
-    /// Locks accounts in the order of their uids, and then a session, if one is given.
+    /// Locks accounts in the order of their uids, which every transaction uses, and then a session, if one is given.
     ///
-    /// Whether they exist and are live must be read afterwards.
+    /// A session that has ended is not locked. Whether the accounts exist and are live must be read afterwards.
     func lock(_ accounts: Set<UUID>, session: UUID?, application: Application.ID) async throws
 
     /// Prevents other transactions from ending a live session of the account, which is locked first.
@@ -17,16 +17,6 @@ package protocol AccountLocks: Sendable {
 }
 
 extension AccountLocks {
-    /// Locks several accounts in the order of their uids, the order that every transaction uses.
-    @discardableResult
-    func lockAccounts(_ uids: Set<UUID>, application: Application.ID) async throws -> [UUID: AccountStatus] {
-        var statuses: [UUID: AccountStatus] = [:]
-        for uid in uids.sorted(by: { $0.text < $1.text }) {
-            statuses[uid] = try await lockAccount(uid, application: application)
-        }
-        return statuses
-    }
-
     /// Locks the principal's account and session.
     /// - Returns: `false` when the session has ended or the account is not live.
     func lock(_ principal: Principal) async throws -> Bool {

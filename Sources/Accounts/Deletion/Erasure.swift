@@ -115,7 +115,8 @@ package struct Erasure: Sendable {
             let root = try await store.resolve(entry.uid, application: application.id)
             for merge in try await store.merges(of: root, application: application.id)
             where merge.undoneAt == nil && named.contains(merge.survivor) != named.contains(merge.absorbed) {
-                try await store.lockAccounts([merge.survivor, merge.absorbed], application: application.id)
+                try await store.lock(
+                    [merge.survivor, merge.absorbed], session: nil, application: application.id)
                 try await store.undo(merge, evenIfLate: true, application: application.id)
                 try await store.endSessions(
                     .openedBy(merge.identities), of: merge.survivor, because: .mergeUndone, application: application.id)

@@ -60,7 +60,7 @@ package struct PasswordReset: Sendable {
             else { throw AccountsError.invalidToken }
             let accounts = try await LinkingFacts(store: store, application: application)
                 .read(session.evidence, of: provider).state.accounts
-            try await store.lockAccounts(accounts, application: application.id)
+            try await store.lock(accounts, session: nil, application: application.id)
             return try await replacement.replace(by: session, of: subject, with: hash, store: store)
         }
         if let refusal { throw refusal }

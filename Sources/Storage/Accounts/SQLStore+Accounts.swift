@@ -104,7 +104,7 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore, AccountDetail
           FROM accounts WHERE application_id = $1 AND uid = $2 FOR NO KEY UPDATE
         """)
 
-    package static let lockAccounts = Statement(
+    package static let lockAccountsAndSession = Statement(
         .write,
         """
         WITH account AS MATERIALIZED (
@@ -118,7 +118,8 @@ extension SQLStore: AccountLocks, OwnerContactStore, ProfileStore, AccountDetail
         """)
 
     package func lock(_ accounts: Set<UUID>, session: UUID?, application: Application.ID) async throws {
-        try await write(Self.lockAccounts, [.application(application), .uuids(Array(accounts)), .uuid(session)])
+        try await write(
+            Self.lockAccountsAndSession, [.application(application), .uuids(Array(accounts)), .uuid(session)])
     }
 
     package func lockAccount(_ uid: UUID, application: Application.ID) async throws -> AccountStatus? {

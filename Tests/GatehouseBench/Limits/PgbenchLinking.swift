@@ -109,7 +109,7 @@ struct PgbenchLinking: Sendable {
 
     private static func lock(_ accounts: [String]) -> String {
         Pgbench.statement(
-            SQLStore.lockAccounts.text,
+            SQLStore.lockAccountsAndSession.text,
             with: [1: application, 2: "ARRAY[\(accounts.joined(separator: ", "))]", 3: "NULL::uuid"])
     }
 
