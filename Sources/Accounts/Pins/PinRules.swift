@@ -5,8 +5,6 @@ internal import ProviderKit
 package struct PinRules: Sendable, Equatable {
     /// The numbers of digits that the configuration can choose from.
     package static let lengths = 4...6
-    /// How often a PIN may be wrong, counted since it was set, before it is void.
-    package static let tries = 20
 
     /// How many digits a new PIN has.
     package var digits = lengths

@@ -4,7 +4,7 @@ package import Foundation
 package struct PinState: Sendable, Equatable {
     /// Whether the account has a PIN, even a void one.
     package var exists: Bool
-    /// Whether the PIN was wrong too often (`PinRules.tries`).
+    /// Whether the PIN was wrong 20 times since it was set.
     package var isVoid: Bool
     /// How long no PIN is checked; `nil` if it is not locked.
     package var lockedFor: Duration?
