@@ -13,7 +13,7 @@ extension AppleProvider: NotifyingProvider {
             (1...255).contains(subject.utf8.count)
         else { throw ProviderError.refused }
         guard let change = try Self.change(type, event) else { return nil }
-        let expires = issuedAt.addingTimeInterval(TimeInterval(Self.longestDelay.components.seconds))
+        let expires = issuedAt.addingTimeInterval(Self.longestDelay.inSeconds)
         // Uses the later of both times, because Apple may send an event late, but never signs it before it happened.
         let occurredAt = max(event["event_time"].appleTime ?? issuedAt, issuedAt)
         return ProviderEvent(

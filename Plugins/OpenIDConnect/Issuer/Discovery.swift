@@ -45,7 +45,7 @@ actor Discovery {
             }
             let document = try document(json)
             let lifetime = response.lifetime(in: 3600...86_400, standard: 3600)
-            kept = (document, ports.now().addingTimeInterval(TimeInterval(lifetime.components.seconds)))
+            kept = (document, ports.now().addingTimeInterval(lifetime.inSeconds))
             return document
         } catch {
             retryAt = ports.now().addingTimeInterval(2)

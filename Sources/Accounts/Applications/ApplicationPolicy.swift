@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ProviderKit
 
 package struct ApplicationPolicy: Sendable, Equatable {
     package struct Tokens: Sendable, Equatable, Decodable {
@@ -60,7 +61,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
     /// Whether an authentication is recent enough at `now` for a sensitive call, compared in whole seconds.
     func isRecent(_ authentication: Date, now: Date, for call: SensitiveCall = .any) -> Bool {
         guard let most = call == .deletion ? recentAuthenticationToDelete : recentAuthentication else { return true }
-        return now.timeIntervalSince(authentication).rounded(.down) <= TimeInterval(most.components.seconds)
+        return now.timeIntervalSince(authentication).rounded(.down) <= most.inSeconds
     }
 }
 

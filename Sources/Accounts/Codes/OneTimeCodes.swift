@@ -46,7 +46,7 @@ package struct OneTimeCodes: Sendable {
         let link = principal == nil ? linkToken(provider) : nil
         let message = Message(
             purpose == .proof ? .signInCode : .confirmAddress, to: target.address, code: code, link: link?.url,
-            until: tokens.time.now().addingTimeInterval(TimeInterval(Self.lifetime.components.seconds)),
+            until: tokens.time.now().addingTimeInterval(Self.lifetime.inSeconds),
             locale: client.languages)
         let issued = try await store.retryingTransaction { store in
             let issued = try await store.issue(challenge, application: application.id)

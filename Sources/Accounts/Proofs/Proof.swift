@@ -64,7 +64,7 @@ package struct NewProof: Sendable {
     package let lifetime: Duration
 
     /// When the secret expires, for the text of a mail; the database checks the expiry by its own clock.
-    package func expiry(from now: Date) -> Date { now.addingTimeInterval(TimeInterval(lifetime.components.seconds)) }
+    package func expiry(from now: Date) -> Date { now.addingTimeInterval(lifetime.inSeconds) }
 
     /// Valid for a day, since people may read their mail late.
     static func registration(_ token: OpaqueToken, id: UUID, provider: String, subject: PasswordSubject) -> NewProof {

@@ -215,7 +215,7 @@ extension QueueWorker {
         if isNewlyUnconfigured { logger.error(log.unconfigured, metadata: metadata) }
         metadata["reason"] = "\(error.reason)"
         if let delay {
-            metadata["retryAfter"] = "\(Int(delay / .seconds(1)))s"
+            metadata["retryAfter"] = "\(Int(delay.inSeconds))s"
             // Logged as `debug`, because a whole lane may wait for configuration, which has been logged once.
             logger.log(level: error == .notConfigured ? .debug : .warning, log.retried, metadata: metadata)
         } else {

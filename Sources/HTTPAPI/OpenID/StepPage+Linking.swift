@@ -54,7 +54,7 @@ extension StepPage.Merge {
             (shown.endedSessions, shown.dropsGuest) = (plan.endedSessions, !plan.guests.isEmpty)
             return shown
         }
-        let window = TimeInterval(application.policy.undoWindow.components.seconds)
+        let window = application.policy.undoWindow.inSeconds
         self.init(choices: choices, undoUntil: preview.time.addingTimeInterval(window))
     }
 }

@@ -2,6 +2,7 @@ package import Accounts
 package import Administration
 package import Foundation
 internal import Postgres
+internal import ProviderKit
 
 extension SQLStore: ProviderPlanStore {
     /// Counts all accounts that have an identity of the provider, and corrects the count by the doubtful accounts.
@@ -115,7 +116,7 @@ extension SQLStore: ProviderPlanStore {
             .text(plan.to.rawValue), .int(plan.stranded),
         ]
         var row = try await one(Self.insertPlan, binds)
-        return try row.next(Date.self).addingTimeInterval(TimeInterval(StoredPlan.lifetime.components.seconds))
+        return try row.next(Date.self).addingTimeInterval(StoredPlan.lifetime.inSeconds)
     }
 
     private static let takePlan = Statement(

@@ -163,7 +163,7 @@ extension SQLStore: AliasStore, MergeStore {
         count(.merges, in: application)
         return Merge(
             id: id, survivor: plan.survivor, absorbed: plan.absorbed, mergedAt: time,
-            undoUntil: time.addingTimeInterval(undoWindow / .seconds(1)), undoneAt: nil,
+            undoUntil: time.addingTimeInterval(undoWindow.inSeconds), undoneAt: nil,
             identities: plan.identities.map(\.id), parked: plan.guests.map(\.id))
     }
 

@@ -49,9 +49,9 @@ extension TokenRules {
         else { return false }
         guard maximumAge != nil || longestLifetime != nil else { return true }
         guard let issuedAt else { return false }
-        if let maximumAge, now.timeIntervalSince(issuedAt) > maximumAge / .seconds(1) { return false }
+        if let maximumAge, now.timeIntervalSince(issuedAt) > maximumAge.inSeconds { return false }
         guard let longestLifetime, let expiry else { return true }
-        return expiry.timeIntervalSince(issuedAt) <= longestLifetime / .seconds(1)
+        return expiry.timeIntervalSince(issuedAt) <= longestLifetime.inSeconds
     }
 
     /// The time in a claim; `.some(nil)` for an absent claim, `nil` for a malformed one.

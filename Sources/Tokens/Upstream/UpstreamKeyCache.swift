@@ -39,7 +39,7 @@ final class UpstreamKeyCache: Sendable {
 
     init(http: any HTTPFetching, now: @escaping @Sendable () -> Date, coolDown: Duration) {
         self.now = now
-        self.coolDown = coolDown / .seconds(1)
+        self.coolDown = coolDown.inSeconds
         let (urls, orders) = AsyncStream.makeStream(of: String.self)
         self.orders = orders
         // The task must not belong to the request or reload that creates this object, and ends with the object.
@@ -156,6 +156,6 @@ final class UpstreamKeyCache: Sendable {
             let keys = UpstreamKeySet(published: response.body)
         else { return nil }
         // The lower bound prevents a fetch for each token; the upper bound limits how long removed keys stay in use.
-        return (keys, TimeInterval(response.lifetime(in: 300...86_400, standard: 3600).components.seconds))
+        return (keys, response.lifetime(in: 300...86_400, standard: 3600).inSeconds)
     }
 }

@@ -139,7 +139,7 @@ extension MemoryStore: DeletionStore, ErasureStatusStore {
     ) async throws -> Date {
         try await run(application) { rows in
             guard let account = rows.accounts[uid], account.purgeAfter == nil else { throw StoreConflict() }
-            let purgeAfter = rows.now.addingTimeInterval(TimeInterval(gracePeriod.components.seconds))
+            let purgeAfter = rows.now.addingTimeInterval(gracePeriod.inSeconds)
             rows.accounts[uid]?.purgeAfter = purgeAfter
             rows.deletions[receipt] = MemoryRows.Deletion(
                 uid: uid, requestedAt: rows.now, purgeAfter: purgeAfter, session: session)

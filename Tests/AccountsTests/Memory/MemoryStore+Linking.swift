@@ -10,7 +10,7 @@ extension MemoryStore: LinkingStateStore, SessionOpeningStore, LinkingStore, Gue
     ) async throws -> LinkingReading {
         try await run(application.id) { rows in
             let idleLimit = application.providers.phoneIdleLimit
-            let oldest = rows.now.addingTimeInterval(-TimeInterval(idleLimit.components.seconds))
+            let oldest = rows.now.addingTimeInterval(-idleLimit.inSeconds)
             func isFull(_ uid: UUID) -> Bool {
                 rows.identities(of: uid).count { !$0.isGuest } >= application.policy.maximumIdentities
             }
@@ -212,9 +212,9 @@ extension MemoryRows {
     }
 
     fileprivate mutating func open(_ session: NewSession, by row: IdentityRow, isNewAccount: Bool) -> OpenedSession {
-        let lifetime = session.application.policy.tokens.sessionLifetime.components.seconds
+        let lifetime = session.application.policy.tokens.sessionLifetime.inSeconds
         let opened = SessionRow(
-            id: session.id, uid: row.uid, identity: row.id, expiresAt: now.addingTimeInterval(TimeInterval(lifetime)),
+            id: session.id, uid: row.uid, identity: row.id, expiresAt: now.addingTimeInterval(lifetime),
             resumes: session.resumes, continues: session.continues)
         sessions[session.id] = opened
         return self.opened(opened, by: row, methods: session.evidence.methods, isNewAccount: isNewAccount)

@@ -39,7 +39,7 @@ extension MemoryStore: MergeStore, MergeUndoStore {
             rows.accounts[plan.absorbed]?.absorbedBy = plan.survivor
             let merge = Merge(
                 id: id, survivor: plan.survivor, absorbed: plan.absorbed, mergedAt: rows.now,
-                undoUntil: rows.now.addingTimeInterval(TimeInterval(undoWindow.components.seconds)), undoneAt: nil,
+                undoUntil: rows.now.addingTimeInterval(undoWindow.inSeconds), undoneAt: nil,
                 identities: moved, parked: parked)
             rows.merges.append(MemoryRows.MergeRow(merge: merge, addresses: addresses, plan: plan))
             return merge

@@ -47,7 +47,7 @@ extension MemoryStore: ProofStore, MergeTicketStore {
         try await run(application) { rows in
             rows.proofs[new.token.hash] = MemoryRows.ProofRow(
                 kind: new.kind, proof: new.proof, session: new.session,
-                expiresAt: rows.now.addingTimeInterval(TimeInterval(new.lifetime.components.seconds)))
+                expiresAt: rows.now.addingTimeInterval(new.lifetime.inSeconds))
         }
     }
 
@@ -110,8 +110,7 @@ extension MemoryStore: ChallengeStore {
             }
             guard var challenge = found, challenge.new.purpose == answer.purpose,
                 challenge.new.provider == answer.provider, rows.mayFinish(answer.session, challenge.new.session),
-                rows.now
-                    < challenge.createdAt.addingTimeInterval(TimeInterval(challenge.new.lifetime.components.seconds))
+                rows.now < challenge.createdAt.addingTimeInterval(challenge.new.lifetime.inSeconds)
             else { return nil }
             let alias = challenge.aliases.firstIndex { $0.id == answer.id }
             guard alias.map({ challenge.aliases[$0].attempts }) ?? challenge.attempts < 5 else { return nil }

@@ -57,7 +57,7 @@ final class MemoryDatabase: TimeSource {
     func now() -> Date { state.withLock(\.now) }
 
     func advance(_ duration: Duration) {
-        state.withLock { $0.now += TimeInterval(duration.components.seconds) }
+        state.withLock { $0.now += duration.inSeconds }
     }
 
     func rows(of application: Application.ID) -> MemoryRows { state.withLock { $0.rows[application] ?? MemoryRows() } }

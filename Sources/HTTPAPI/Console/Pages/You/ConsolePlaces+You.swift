@@ -48,7 +48,3 @@ extension ConsolePlaces {
         ]
     }
 }
-
-extension Duration {
-    fileprivate var inSeconds: TimeInterval { TimeInterval(components.seconds) }
-}
