@@ -6,7 +6,7 @@ internal import ProviderKit
 /// The response is the same for every address. A code works once, within ten minutes and five attempts. The correct
 /// code yields evidence (`VerifiedIdentity`), like the credential of any other provider.
 package struct OneTimeCodes: Sendable {
-    private static let lifetime: Duration = .seconds(600)
+    static let lifetime: Duration = .seconds(600)
     private static let resendAfter: Duration = .seconds(60)
 
     typealias ProvingStore = ChallengeStore & ProofStore

@@ -49,7 +49,7 @@ package struct NewRegistration: Sendable {
         package init(uid: UUID, onConflict: ConflictChoice) { (self.uid, self.onConflict) = (uid, onConflict) }
     }
 
-    /// How long the registration is valid: as long as the token that confirms it.
+    /// How long the registration and its token are valid: a day, since people may read their mail late.
     package static let lifetime: Duration = .seconds(86400)
 }
 

@@ -66,14 +66,14 @@ package struct NewProof: Sendable {
     /// When the secret expires, for the text of a mail; the database checks the expiry by its own clock.
     package func expiry(from now: Date) -> Date { now.addingTimeInterval(lifetime.inSeconds) }
 
-    /// Valid for a day, since people may read their mail late.
+    /// Valid as long as the registration that it confirms.
     static func registration(_ token: OpaqueToken, id: UUID, provider: String, subject: PasswordSubject) -> NewProof {
         NewProof(
             kind: .registration, token: token,
             proof: Proof(
                 provider: provider, providerUid: subject.providerUid, address: .email(subject.address),
                 registration: id),
-            lifetime: .seconds(86400))
+            lifetime: NewRegistration.lifetime)
     }
 
     /// Valid for an hour, because it replaces a password.
@@ -89,7 +89,7 @@ package struct NewProof: Sendable {
         NewProof(
             kind: .signInLink, token: token,
             proof: Proof(provider: provider, providerUid: target.providerUid, address: target.address),
-            lifetime: .seconds(600))
+            lifetime: OneTimeCodes.lifetime)
     }
 
     /// Valid for ten minutes; a password reset's also contains the new password and the proved address.

@@ -94,8 +94,6 @@ extension FindingLog.Notes {
 struct Journeys: Sendable {
     /// Fewer people may all have changed their minds.
     static let enough = 5
-    /// How long a person may take, which is the lifetime of a flow.
-    static let patience: TimeInterval = 600
 
     private var count = 0
     private var first = Date.distantFuture
@@ -104,7 +102,7 @@ struct Journeys: Sendable {
     /// - Returns: whether several people had time to come back, and none did.
     mutating func depart(at now: Date) -> Bool {
         if count == 0 { first = now }
-        let isOverdue = count >= Self.enough && now.timeIntervalSince(first) > Self.patience
+        let isOverdue = count >= Self.enough && now.timeIntervalSince(first) > RedirectFlows.lifetime.inSeconds
         count += 1
         guard isOverdue else { return false }
         self = Journeys()
