@@ -41,7 +41,7 @@ package struct OneTimeCodes: Sendable {
         let (id, code) = (UUID.v7(), Self.newCode())
         let challenge = NewChallenge(
             id: id, purpose: purpose, provider: configured.name, target: target, hash: hash(of: code, challenge: id),
-            code: mark(of: code), network: tokens.opaque.refusalSource(of: client).network,
+            code: mark(of: code), network: tokens.opaque.networkPseudonym(of: client),
             session: principal?.sessionID, lifetime: Self.lifetime, resendAfter: Self.resendAfter)
         let link = principal == nil ? linkToken(provider) : nil
         let message = Message(
