@@ -8,14 +8,6 @@ package struct AccountMerging: Sendable {
     let store: any TransactionalStore & Store
     let tokens: SessionTokens
 
-    /// Returns the plan of a merge with this ticket, without carrying it out or consuming the ticket.
-    /// - Throws: `AccountsError.invalidToken`; `AccountsError.limitReached`.
-    package func preview(ticket text: String, survivor: SurvivorChoice?, by principal: Principal) async throws
-        -> MergePlan
-    {
-        try await preview(ticket: text, by: principal).plan(survivor, in: principal.application)
-    }
-
     /// Returns both accounts that this ticket permits merging, without consuming it.
     /// - Throws: `AccountsError.invalidToken`.
     package func preview(ticket text: String, by principal: Principal) async throws -> MergePreview {

@@ -113,8 +113,8 @@ extension AccountOperations {
         ) { context, input in
             let (ticket, survivor, principal) = (input.mergeToken, input.survivor, try context.principal)
             if input.dryRun == true {
-                return .planned(
-                    try await useCases.merging.preview(ticket: ticket, survivor: survivor, by: principal))
+                let preview = try await useCases.merging.preview(ticket: ticket, by: principal)
+                return .planned(try preview.plan(survivor, in: principal.application))
             }
             let (signedIn, merge) = try await useCases.merging.merge(
                 ticket: ticket, survivor: survivor, by: principal,

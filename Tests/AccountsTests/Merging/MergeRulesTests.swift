@@ -45,7 +45,7 @@ struct MergeRulesTests {
     @Test func `the preview changes nothing and keeps the ticket`() async throws {
         let (older, younger, ticket) = try await accounts()
         for _ in 1...2 {
-            let plan = try await app.merging.preview(ticket: ticket, survivor: nil, by: younger)
+            let plan = try await app.merging.preview(ticket: ticket, by: younger).plan(nil, in: younger.application)
             #expect(plan.survivor == older.uid)
         }
         #expect(app.rows.merges.isEmpty)
