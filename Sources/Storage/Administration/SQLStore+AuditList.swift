@@ -36,7 +36,7 @@ extension SQLStore: AuditListStore {
         _ filter: AuditFilter, before position: (at: Int, id: UUID)?, atMost count: Int, application: Application.ID
     ) async throws -> [AuditEvent] {
         var binds: [Bind] = [
-            .application(application), .int(position?.at ?? .endOfTime), .uuid(position?.id ?? UUID()),
+            .application(application), .int(position?.at ?? .endOfTime), .uuid(position?.id ?? .last),
             .timestamp(filter.since), .timestamp(filter.until), .int(count),
         ]
         var statement = Self.selectAudit
@@ -58,7 +58,7 @@ extension SQLStore: AuditListStore {
         after last: AuditEvent?, since: Date?, atMost count: Int, application: Application.ID
     ) async throws -> [AuditEvent] {
         let binds: [Bind] = [
-            .application(application), .timestamp(since), .int(last?.at ?? 0), .uuid(last?.id ?? UUID()), .int(count),
+            .application(application), .timestamp(since), .int(last?.at ?? 0), .uuid(last?.id ?? .zero), .int(count),
         ]
         return try await run(AuditTable.selectEvents, binds).map { try $0.auditEvent() }
     }

@@ -36,7 +36,7 @@ extension SQLStore: ErasureListStore {
         application: Application.ID
     ) async throws -> [ListedErasure] {
         var binds: [Bind] = [
-            .application(application), .int(position?.at ?? .endOfTime), .uuid(position?.id ?? UUID()),
+            .application(application), .int(position?.at ?? .endOfTime), .uuid(position?.id ?? .last),
             .int(count),
         ]
         if let phase { binds.append(.text(phase.rawValue)) }

@@ -27,7 +27,7 @@ extension SQLStore: ExplanationStore {
         of accounts: [[UInt8]], before position: (at: Int, id: UUID)?, atMost count: Int, application: Application.ID
     ) async throws -> [AuditEvent] {
         let binds: [Bind] = [
-            .application(application), .bytesArray(accounts), .int(position?.at), .uuid(position?.id ?? UUID()),
+            .application(application), .bytesArray(accounts), .int(position?.at), .uuid(position?.id ?? .last),
             .int(count),
         ]
         return try await run(Self.selectTimeline, binds).map { try $0.auditEvent() }

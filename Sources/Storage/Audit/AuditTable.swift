@@ -191,7 +191,7 @@ package struct AuditTable: AuditChainStore {
     ) async throws -> [AuditEvent] {
         // Without a last event, the page starts at the epoch, which is earlier than every event.
         var binds: [Bind] = [
-            .application(application), .timestamp(since), .int(last?.at ?? 0), .uuid(last?.id ?? UUID()), .int(count),
+            .application(application), .timestamp(since), .int(last?.at ?? 0), .uuid(last?.id ?? .zero), .int(count),
         ]
         if let account { binds.append(.bytes(account)) }
         return try await database.once(account == nil ? Self.selectEvents : Self.selectEventsOfAccount, binds)
