@@ -112,7 +112,7 @@ package struct AccountMerging: Sendable {
             plan.survivor, among: identities.filter { !plan.guests.contains($0) }, continuing: principal.sessionID,
             methods: held.proof.methods,
             // A ticket proves the other account, but does not re-authenticate the principal's own.
-            authenticatedAt: isOwn ? Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt)) : nil,
+            authenticatedAt: isOwn ? principal.authenticationTime : nil,
             from: client, in: principal.application
         ) { identity in
             isOwn ? identity.id == held.identity : held.proof.isOf(identity)

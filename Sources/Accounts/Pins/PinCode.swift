@@ -155,11 +155,3 @@ package struct PinCode: Sendable {
         return state
     }
 }
-
-extension Principal {
-    /// Whether the person has authenticated recently enough for a sensitive call, and in this session itself.
-    package func isRecent(at time: Date) -> Bool {
-        let authentication = Date(timeIntervalSince1970: TimeInterval(authenticatedAt))
-        return !isBorrowed && successor == nil && application.policy.isRecent(authentication, now: time)
-    }
-}

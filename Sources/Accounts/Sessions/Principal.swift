@@ -23,6 +23,13 @@ package struct Principal: Sendable {
         (self.application, self.uid, self.sessionID) = (application, uid, sessionID)
         (self.authenticatedAt, self.provider, self.providerUid) = (authenticatedAt, provider, providerUid)
     }
+
+    var authenticationTime: Date { Date(timeIntervalSince1970: TimeInterval(authenticatedAt)) }
+
+    /// Whether the person has authenticated recently enough for a sensitive call, and in this session itself.
+    func isRecent(at time: Date) -> Bool {
+        !isBorrowed && successor == nil && application.policy.isRecent(authenticationTime, now: time)
+    }
 }
 
 /// Looks up which sessions have ended or were renewed, on any replica.
@@ -104,8 +111,7 @@ package struct BearerAuthentication: Sendable {
     /// - Throws: `AccountsError.tokenTooOld`.
     package func requireRecent(_ principal: Principal, for call: SensitiveCall = .any) async throws {
         guard !principal.isBorrowed else { throw AccountsError.tokenTooOld }
-        let authentication = Date(timeIntervalSince1970: TimeInterval(principal.authenticatedAt))
-        guard !principal.application.policy.isRecent(authentication, now: time.now(), for: call),
+        guard !principal.application.policy.isRecent(principal.authenticationTime, now: time.now(), for: call),
             principal.successor == nil
         else { return }
         let identities = try await store.identities(of: principal.uid, application: principal.application.id)
