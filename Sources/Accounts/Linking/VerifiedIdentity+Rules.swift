@@ -21,8 +21,8 @@ extension VerifiedIdentity {
         }
         var evidence = self
         evidence.displayName = displayName.flatMap { name in
-            let plain = String(String.UnicodeScalarView(name.unicodeScalars.filter { $0 != "\0" }.prefix(256)))
-            return plain.isEmpty ? nil : plain
+            let plain = name.unicodeScalars.filter { $0 != "\0" }.prefix(Profile.longestName)
+            return plain.isEmpty ? nil : String(String.UnicodeScalarView(plain))
         }
         evidence.profile = profile.filter { !$0.key.utf8.contains(0) && !$0.value.holdsNUL && $0.value.isSmall }
         return evidence
