@@ -104,7 +104,7 @@ struct PasswordChangeEffects: Sendable {
 
     let store: any Store
 
-    /// Discards mailed reset links, locks all sessions, ends all except `session`, and notifies the owner.
+    /// Discards mailed reset links, ends elevations and all sessions except `session`, and notifies the owner.
     func apply(
         to uid: UUID, subjects: [PasswordSubject], provider: String, keeping session: UUID, endingOthers: Bool = true,
         notifying: Bool = true, application: Application.ID

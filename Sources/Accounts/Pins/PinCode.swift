@@ -88,7 +88,7 @@ package struct PinCode: Sendable {
         guard try await store.elevate(owner, by: hash, for: duration) else { throw AccountsError.wrongPIN }
     }
 
-    package func lock(_ principal: Principal) async throws { try await store.lock(owner(principal)) }
+    package func lock(_ principal: Principal) async throws { try await store.endElevation(of: owner(principal)) }
 
     // MARK: - Checks
 

@@ -70,19 +70,19 @@ package protocol PinStore: Sendable {
     /// - Returns: `false` if the PIN has changed since, or the session has ended.
     func elevate(_ owner: PinOwner, by hash: PasswordHash, for duration: Duration) async throws -> Bool
 
-    /// Sets the PIN, locks all sessions of the account, and forgets wrong tries.
+    /// Sets the PIN, ends the elevation of all sessions of the account, and forgets wrong tries.
     /// - Returns: `false` if the account has a PIN that may not be replaced, or is not live, or the session has ended.
     func setPin(_ hash: PasswordHash, of owner: PinOwner, replacing: PinReplacement) async throws -> Bool
 
-    /// Removes the PIN with this hash, or any, and locks all sessions of the account.
+    /// Removes the PIN with this hash, or any, and ends the elevation of all sessions of the account.
     /// - Returns: `false` if the account has no such PIN, or the session has ended.
     func removePin(_ hash: PasswordHash?, of owner: PinOwner) async throws -> Bool
 
-    /// Locks the session.
-    func lock(_ owner: PinOwner) async throws
+    /// Ends the PIN's unlocking of the session.
+    func endElevation(of owner: PinOwner) async throws
 }
 
 package protocol ElevationStore: Sendable {
-    /// Locks all sessions of the account, which the transaction has locked.
+    /// Ends the PIN's unlocking of all sessions of the account, which the transaction has locked.
     func endElevations(of uid: UUID, application: Application.ID) async throws
 }

@@ -213,13 +213,12 @@ extension SQLStore: PinStore, ElevationStore {
         try await run(Self.removePin, owner.binds + [.text(hash?.phc), .text(owner.dialect)]).count == 1
     }
 
-    private static let lockSessionAgain = Statement(
+    private static let endElevation = Statement(
         .write,
         "UPDATE sessions SET elevated_until = NULL WHERE application_id = $1 AND id = $3 AND uid = $2")
 
-    package func lock(_ owner: PinOwner) async throws {
-        try await write(
-            Self.lockSessionAgain, [.application(owner.application), .uuid(owner.uid), .uuid(owner.session)])
+    package func endElevation(of owner: PinOwner) async throws {
+        try await write(Self.endElevation, [.application(owner.application), .uuid(owner.uid), .uuid(owner.session)])
     }
 
     private static let endElevations = Statement(
