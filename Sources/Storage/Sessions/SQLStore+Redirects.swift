@@ -142,13 +142,6 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
     package func note(session: UUID, openedBy code: [UInt8], application: Application.ID) async throws {
         try await write(Self.noteSession, [.application(application), .bytes(code), .uuid(session)])
     }
-
-    private static let borrowSession = Statement(
-        .write, "UPDATE sessions SET is_borrowed = true WHERE application_id = $1 AND id = $2")
-
-    package func borrow(session: UUID, application: Application.ID) async throws {
-        try await write(Self.borrowSession, [.application(application), .uuid(session)])
-    }
 }
 
 extension Sealing {
@@ -169,7 +162,7 @@ extension SealingPlace {
 }
 
 extension Row {
-    /// The next three columns, `redirect_uri`, `app_state`, `code_challenge` and `is_short`.
+    /// The next four columns, `redirect_uri`, `app_state`, `code_challenge` and `is_short`.
     fileprivate mutating func nextDestination() throws -> FlowDestination {
         FlowDestination(
             redirectURI: try next(), appState: try next(), codeChallenge: try next(), opensShortSession: try next())

@@ -1,5 +1,5 @@
 package import Accounts
-internal import Foundation
+package import Foundation
 package import Postgres
 internal import ProviderKit
 
@@ -189,6 +189,13 @@ extension SQLStore: SessionOpeningStore {
         guard let row = rows.first else { return nil }
         if session.isSignIn { count(.signIns, label: session.provider, in: session.application.id) }
         return try row.opened(session, by: identity)
+    }
+
+    private static let borrowSession = Statement(
+        .write, "UPDATE sessions SET is_borrowed = true WHERE application_id = $1 AND id = $2")
+
+    package func borrow(session: UUID, application: Application.ID) async throws {
+        try await write(Self.borrowSession, [.application(application), .uuid(session)])
     }
 }
 
