@@ -4,7 +4,8 @@ internal import Foundation
 /// Signs and verifies tokens of OpenID clients.
 ///
 /// Each kind has its own `typ`, and ID tokens and access tokens have different keys, so that a token of one kind is
-/// refused as another before its claims are read.
+/// refused as another before its claims are read. An access token of the API (`AccessTokenCodec`) and an ID token share
+/// the `typ` `JWT`, so that only their keys differ.
 package struct ApplicationJWTCodec: ApplicationJWTs {
     private let keys: KeyRing
     /// Access tokens only: a resource presents the same one again and again.

@@ -27,7 +27,7 @@ final class KeySet: Sendable {
 
     func signing(_ purpose: SigningPurpose) -> SigningKey? { signing[purpose] }
 
-    /// The published key for tokens of OpenID clients with this `kid`.
+    /// The published key of the purpose with this `kid`.
     func key(_ kid: String, for purpose: SigningPurpose) -> SigningKey? {
         published[purpose]?.first { $0.kid.hasSameBytes(as: kid) }
     }
