@@ -26,7 +26,7 @@ package struct AuthorizationRequest: Sendable {
             throw AccountsError.redirectNotAllowed
         }
         if let state, !(1...1024).contains(state.utf8.count) || state.utf8.contains(0) {
-            throw AccountsError.invalidParameter("state", reason: "is empty or longer than 1024 bytes")
+            throw AccountsError.invalidParameter("state", reason: "is empty, longer than 1024 bytes or has U+0000")
         }
         return FlowDestination(
             redirectURI: registered.uri, appState: state ?? generatedState,
