@@ -53,10 +53,12 @@ extension AppleProvider: DirectProvider, NativeTokenProvider {
     /// The evidence in a verified token; callers check the nonce.
     func identity(from claims: TokenClaims) throws -> VerifiedIdentity {
         guard let subject = claims.subject, subject.utf8.count <= 255 else { throw ProviderError.refused }
+        // A token with a nonce may be presented once.
+        let hasNonce = !claims["nonce"].isNull
         var identity = VerifiedIdentity(
             providerUid: subject, profile: JSONValue.object(claims.all).claims(exposedClaims), methods: ["fed"],
-            authenticatedAt: claims.provenAt, singleUse: claims.singleUse(by: "nonce"))
-        identity.singleReauthentication = identity.singleUse == nil ? claims.singleUse : nil
+            authenticatedAt: claims.provenAt, singleUse: hasNonce ? claims.singleUse : nil)
+        identity.singleReauthentication = hasNonce ? nil : claims.singleUse
         if let email = claims["email"].string {
             // Apple verifies each address or generates it as a relay address.
             let isVerified = claims["email_verified"].isTrueToApple

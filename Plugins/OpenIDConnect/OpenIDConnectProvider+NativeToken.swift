@@ -27,8 +27,10 @@ extension OpenIDConnectProvider {
         }
         var identity = try identity(of: token, by: documents)
         identity.authenticatedAt = min(token.provenAt, ports.now())
-        identity.singleUse = token.singleUse(by: "nonce")
-        identity.singleReauthentication = identity.singleUse == nil ? token.singleUse : nil
+        // A token with a nonce may be presented once.
+        let hasNonce = !token["nonce"].isNull
+        identity.singleUse = hasNonce ? token.singleUse : nil
+        identity.singleReauthentication = hasNonce ? nil : token.singleUse
         return identity
     }
 }
