@@ -62,8 +62,14 @@ package protocol SigningKeyStore: Sendable {
 ///
 /// Each change is recorded in its own transaction, and every replica applies it at once.
 package protocol SigningKeyChanges: Sendable {
-    /// Replaces the keys that sign tokens; the event is recorded once, unless another call has replaced them meanwhile.
-    func rotate(_ application: Application, overlap: Duration?, recording event: AuditEntry?) async throws
+    /// The `kid` of the key that signs access tokens now.
+    func signingKey(of application: Application) async throws -> String
+
+    /// Replaces the keys that sign tokens, and records the event once; only if the key `seen`, if one is given, still
+    /// signs access tokens.
+    func rotate(
+        _ application: Application, replacing seen: String?, overlap: Duration?, recording event: AuditEntry?
+    ) async throws
 
     /// Has the tokens of a key refused from now on; a key that still signs is replaced by a new one.
     ///

@@ -66,17 +66,24 @@ package struct ServiceKeys: Sendable {
         return (key, secret.text)
     }
 
-    /// Replaces a key's secret; of calls at the same time, one succeeds.
+    /// The hash of a key's secret, which `rotate` replaces.
     ///
-    /// - Throws: `AdministrationError.notFound`, or `wrongState` if another call has just replaced it.
+    /// - Throws: `AdministrationError.notFound`.
+    package func secretHash(of id: String, in application: Application) async throws -> [UInt8] {
+        guard let hash = try await store.secretHash(ofKey: id, application: application.id) else {
+            throw AdministrationError.notFound("key")
+        }
+        return hash
+    }
+
+    /// Replaces a key's secret; of calls that have seen the same one, one succeeds.
+    ///
+    /// - Throws: `AdministrationError.wrongState` if another call has just replaced it.
     package func rotate(
-        _ id: String, overlap: Duration, by act: AdministrativeAct, in application: Application
+        _ id: String, replacing seen: [UInt8], overlap: Duration, by act: AdministrativeAct, in application: Application
     ) async throws -> (key: ServiceKey, text: String) {
         guard overlap >= .zero, overlap <= Self.longestOverlap else {
             throw AccountsError.invalidParameter("overlap", reason: "is 0 to 24 hours")
-        }
-        guard let seen = try await store.secretHash(ofKey: id, application: application.id) else {
-            throw AdministrationError.notFound("key")
         }
         let secret = ServiceKeySecret(for: application.id, id: id)
         do {

@@ -14,12 +14,19 @@ package struct SigningKeyActs: Sendable {
         }
     }
 
+    /// The `kid` of the key that signs access tokens now, which `rotate` replaces.
+    package func signingKey(of application: Application) async throws -> String {
+        try await changes.signingKey(of: application)
+    }
+
     /// Signs with new keys from now on; tokens of the old ones are accepted until they expire.
     ///
-    /// Of calls at the same time, one replaces the keys, and the others return its result.
-    package func rotate(by act: AdministrativeAct, in application: Application) async throws -> [ListedSigningKey] {
+    /// Of calls that have seen the same key, one replaces it, and the others return the result.
+    package func rotate(
+        replacing seen: String, by act: AdministrativeAct, in application: Application
+    ) async throws -> [ListedSigningKey] {
         try await changes.rotate(
-            application, overlap: nil, recording: AuditEntry(.keysRotated, details: act.details))
+            application, replacing: seen, overlap: nil, recording: AuditEntry(.keysRotated, details: act.details))
         return try await list(of: application)
     }
 

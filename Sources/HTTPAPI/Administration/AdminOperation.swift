@@ -31,13 +31,7 @@ struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
                 try await request.limits.spend(limit, of: subject, in: request.application)
             }
             if hasOwnCapacity { return try await run(request, input) }
-            return try await request.capacity.run {
-                do {
-                    return try await run(request, input)
-                } catch AccountsError.accountNotFound {
-                    throw AdministrationError.accountNotFound
-                }
-            }
+            return try await request.inTurn { try await run(request, input) }
         }
     }
 
@@ -87,7 +81,17 @@ struct AdminRequest: Sendable {
     }
 
     fileprivate var limits: any RateLimiting { services.limits }
-    fileprivate var capacity: AdminCapacity { services.capacity }
+
+    /// Runs what an operation does in the capacity that all have in common.
+    func inTurn<Result>(_ body: () async throws -> Result) async throws -> Result {
+        try await services.capacity.run {
+            do {
+                return try await body()
+            } catch AccountsError.accountNotFound {
+                throw AdministrationError.accountNotFound
+            }
+        }
+    }
 
     /// A part of a list that was read as a whole.
     ///

@@ -68,11 +68,17 @@ struct AccessOperations {
     }
 
     var rotateKey: AdminOperation<(name: String, body: Act<RotationBody>), (key: ServiceKey, text: String)> {
-        AdminOperation("serviceKeys.rotate", scope: .writeAdmins, needsProof: true, errors: [.notFound, .wrongState]) {
-            request, input in
-            try await useCases.keys.rotate(
-                input.name, overlap: .seconds(input.body.body.overlap ?? 0),
-                by: request.act(because: input.body.reasonWithoutNote), in: request.application)
+        AdminOperation(
+            "serviceKeys.rotate", scope: .writeAdmins, hasOwnCapacity: true, needsProof: true,
+            errors: [.notFound, .wrongState]
+        ) { request, input in
+            // Read before the call waits for its turn, so that of calls at the same time one succeeds.
+            let seen = try await useCases.keys.secretHash(of: input.name, in: request.application)
+            return try await request.inTurn {
+                try await useCases.keys.rotate(
+                    input.name, replacing: seen, overlap: .seconds(input.body.body.overlap ?? 0),
+                    by: request.act(because: input.body.reasonWithoutNote), in: request.application)
+            }
         }
     }
 

@@ -41,9 +41,14 @@ struct ServerOperations {
     }
 
     var rotateKeys: AdminOperation<Act<NoFields>, [ListedSigningKey]> {
-        AdminOperation("keys.rotate", scope: .writeKeys, needsProof: true) { request, input in
+        AdminOperation("keys.rotate", scope: .writeKeys, hasOwnCapacity: true, needsProof: true) { request, input in
             let reason = try input.reasonWithoutNote
-            return try await useCases.signingKeys.rotate(by: request.act(because: reason), in: request.application)
+            // Read before the call waits for its turn, so that calls at the same time replace the key once.
+            let seen = try await useCases.signingKeys.signingKey(of: request.application)
+            return try await request.inTurn {
+                try await useCases.signingKeys.rotate(
+                    replacing: seen, by: request.act(because: reason), in: request.application)
+            }
         }
     }
 

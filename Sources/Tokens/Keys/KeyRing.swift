@@ -46,16 +46,26 @@ package final class KeyRing: SigningKeyChanges {
         }
     }
 
-    /// Replaces the signing keys of tokens.
+    package func signingKey(of application: Application) async throws -> String {
+        guard let key = try await load(application.id).signing(.accessTokens) else {
+            throw TokensError.noSigningKey(application: application.id)
+        }
+        return key.kid
+    }
+
+    /// Replaces the signing keys of tokens, unless another call has replaced the key that was `seen`.
     ///
     /// `overlap` is how long the old key stays published; the default is until its last token has expired. Use zero for
     /// a stolen key: replicas refuse its tokens once they have reloaded the keys.
     package func rotate(
-        _ application: Application, overlap: Duration? = nil, recording event: AuditEntry? = nil
+        _ application: Application, replacing seen: String? = nil, overlap: Duration? = nil,
+        recording event: AuditEntry? = nil
     ) async throws {
         let keys = try await load(application.id)
+        let signing = keys.signing(.accessTokens)?.kid
+        guard seen == nil || seen == signing else { return }
         try await replace(
-            keys.signing(.accessTokens)?.kid, for: .accessTokens, in: application, overlap: overlap, recording: event)
+            signing, for: .accessTokens, in: application, overlap: overlap, recording: event)
         guard let identifying = keys.signing(.identityTokens) else { return }
         try await replace(identifying.kid, for: .identityTokens, in: application, overlap: overlap)
     }

@@ -44,6 +44,12 @@ struct SigningKeyAdminTests {
             #expect(keys.count { $0.state == "signing" } == 1)
             let events = try await server.audited().filter { $0.event == "keys.rotated" }
             #expect(events.count == keys.count - 1)
+            // Calls that waited for their turn have all seen the same key.
+            let (ring, application) = (server.backend.keys, try await server.application())
+            let seen = try await ring.signingKey(of: application)
+            for _ in 1...2 { try await ring.rotate(application, replacing: seen, recording: AuditEntry(.keysRotated)) }
+            #expect(try await ring.signingKey(of: application) != seen)
+            #expect(try await server.audited().count { $0.event == "keys.rotated" } == events.count + 1)
         }
     }
 
