@@ -11,12 +11,16 @@ package struct AccountDeletion: Sendable {
     let replacement: PasswordReplacement
 
     /// Ends all sessions and starts the grace period.
+    ///
+    /// An administrator's account is deleted only in a session in which the role counts: another identity of the account
+    /// may be somebody else's.
     /// - Returns: the receipt that the client presents to read the status of the deletion.
     package func request(by principal: Principal) async throws -> UUID {
         let receipt = UUID()
         try await store.retryingTransaction { store in
             // A session that has ended since the request began must not delete the account.
             guard try await store.lock(principal) else { throw AccountsError.invalidToken }
+            try await store.requireReach(of: principal)
             try await DeletionScheduling(store: store, application: principal.application)
                 .schedule(principal.uid, by: .owner, session: principal.sessionID, receipt: receipt)
         }

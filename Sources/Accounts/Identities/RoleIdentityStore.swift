@@ -15,12 +15,13 @@ package protocol RoleIdentityStore: Sendable {
 }
 
 extension RoleIdentityStore {
-    /// Refuses a change of identities for which a role counts that does not count in the principal's session.
+    /// Refuses a change of identities, or without a list of the whole account, for which a role counts that does not count
+    /// in the principal's session.
     /// - Throws: `AccountsError.otherIdentityRequired`.
-    func requireReach(of principal: Principal, to identities: [UUID]) async throws {
+    func requireReach(of principal: Principal, to identities: [UUID]? = nil) async throws {
         let beyond = try await identitiesWithRoles(
             beyond: principal.provider, principal.providerUid, of: principal.uid, application: principal.application.id)
-        guard beyond.isDisjoint(with: identities) else { throw AccountsError.beyondReach }
+        guard identities.map(beyond.isDisjoint(with:)) ?? beyond.isEmpty else { throw AccountsError.beyondReach }
     }
 }
 

@@ -102,10 +102,19 @@ struct RoleIdentityTests {
         }
     }
 
+    @Test func `its sessions cannot delete the account`() async throws {
+        try await withIntrusion { intrusion in
+            let refused = try await intrusion.client.delete("/auth/account", bearer: intrusion.bearer)
+            expectRefusal(refused, 403, "TOKEN_TOO_OLD", rule: "identity.has-role")
+            let deleted = try await intrusion.client.delete("/auth/account", bearer: intrusion.owner.accessToken)
+            #expect(deleted.status == 204, "\(deleted.text)")
+        }
+    }
+
     @Test func `a session that a proof of another address opens is borrowed`() async throws {
         try await withIntrusion { intrusion in
             let client = intrusion.client
-            #expect(try await client.delete("/auth/account", bearer: intrusion.bearer).status == 204)
+            #expect(try await client.delete("/auth/account", bearer: intrusion.owner.accessToken).status == 204)
             let answer = try await client.challenge("email", intrusion.address, at: intrusion.server)
             let refused = try await client.post("/auth/email/otp/verify", .object(answer))
             let token = try #require(refused.json["error"]["details"]["restoreToken"].string, "\(refused.text)")
