@@ -45,12 +45,22 @@ extension ConfigurationCommand {
 }
 
 extension Backend {
-    /// The configured applications that have been served before; `applications(of:)` would give new ones a number.
+    /// The applications that have been served before, also those that the configuration leaves out;
+    /// `applications(of:)` would give new ones a number.
     fileprivate func servedApplications() async throws -> [Accounts.Application] {
-        let known = try await ApplicationsTable(database: database).all()
-        return configuration.applications.compactMap { configured in
-            known.first { $0.name == configured.name }.map { configured.application(id: $0.id) }
+        try await ApplicationsTable(database: database).all().map { served in
+            configuration.applications.first { $0.name == served.name }?.application(id: served.id)
+                ?? Accounts.Application(withoutProviders: served.name, id: served.id)
         }
+    }
+}
+
+extension Accounts.Application {
+    /// An application that nobody can sign in to any more.
+    fileprivate convenience init(withoutProviders name: String, id: ID) {
+        self.init(
+            id: id, name: name, issuer: "", audience: name, policy: ApplicationPolicy(),
+            providers: ProviderRegistry(installedKinds: [], configured: []))
     }
 }
 
