@@ -75,10 +75,10 @@ extension String {
         return String(Substring(parts[1]))
     }
 
-    /// Whether the text is a URL with a user, or that of a webhook with a query, either of which may be a secret.
+    /// Whether the text is a URL with a user, or that of a webhook, whose path is often a secret.
     fileprivate func mayHoldLogin(in path: String) -> Bool {
         guard contains("://"), let url = URLComponents(string: self) else { return false }
-        return url.user != nil || url.password != nil || url.query != nil && path.utf8.starts(with: "webhooks[".utf8)
+        return url.user != nil || url.password != nil || path.utf8.starts(with: "webhooks[".utf8)
     }
 }
 

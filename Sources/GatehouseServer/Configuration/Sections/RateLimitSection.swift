@@ -85,7 +85,7 @@ extension RateLimit {
         case .adminClient: "Calls of the admin API, by client."
         case .adminKey: "Calls of the admin API, by service key."
         case .adminSearch: "Searches for accounts, by administrator."
-        case .adminReveal: "Fields of accounts that are shown unmasked, by administrator."
+        case .adminReveal: "Calls that show fields of an account unmasked, by administrator."
         case .adminExport: "Exports of accounts and of the audit, by administrator."
         case .adminLift: "Lifted locks of one address, number or client."
         case .general: "Every other route that writes or needs no bearer, each counted on its own, by client."

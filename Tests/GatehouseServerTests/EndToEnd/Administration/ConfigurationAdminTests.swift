@@ -95,7 +95,7 @@ struct ConfigurationAdminTests {
             server: { development: true }
             database: { url: "postgresql:///none" }
             secrets: { masterKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=" }
-            webhooks: [{ url: "https://user:login-of-hook@hooks.example", secret: "file:secret" }]
+            webhooks: [{ url: "https://hooks.example/secret-of-hook", secret: "file:secret" }]
             deletion: { gracePeriod: 1d }
             applications:
               demo: { recentAuthentication: 10m, audience: "${AUDIENCE}" }
