@@ -43,6 +43,8 @@ struct FormFields: Sendable {
             }
             if position < bytes.count, bytes[position] == UInt8(ascii: "=") { position += 1 }
             let value = try decode(bytes, from: &position, isName: false)
+            // PostgreSQL stores no U+0000.
+            guard !name.utf8.contains(0), !value.utf8.contains(0) else { throw malformed }
             pairs.append((name, value))
         }
         return pairs

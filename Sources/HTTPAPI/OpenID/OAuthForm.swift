@@ -47,7 +47,6 @@ extension RequestParameters {
         var values: [String: [String]] = [:]
         do {
             for (name, value) in try FormFields.pairs(of: query) {
-                guard !value.utf8.contains(0) else { throw OAuthError(.invalidRequest, "A parameter holds U+0000") }
                 values[name, default: []].append(value)
             }
         } catch is APIError {

@@ -87,8 +87,6 @@ package struct ClientGrants: Sendable {
     /// Deletes the consent to a client, and ends the client's codes and sessions of the account.
     /// - Throws: `AccountsError.grantNotFound` if the account has given the client nothing.
     package func revoke(_ client: String, of uid: UUID, at issuer: Issuer) async throws {
-        // PostgreSQL stores no U+0000.
-        guard !client.utf8.contains(0) else { throw AccountsError.grantNotFound }
         let application = issuer.application.id
         let isRevoked = try await store.retryingTransaction { store in
             // Redemptions lock the code before the account, too. A code that is being redeemed holds both, so its
