@@ -18,6 +18,30 @@ struct OAuthRoutes {
         .init("client_assertion", help: "A JWT that the client has signed (RFC 7523)."),
     ]
 
+    /// What a client asks for, also in a pushed request.
+    private static let authorization: [OperationDescription.Parameter] = [
+        .init("redirect_uri", help: "Where the answer goes; one of the client's."),
+        .init("response_type", help: "code."), .init("response_mode", help: "query or form_post."),
+        .init("scope", help: "What the client asks for."),
+        .init("resource", help: "A service that the tokens are for (RFC 8707); it may be repeated."),
+        .init("state", help: "Returned unchanged."), .init("nonce", help: "Returned in the ID token."),
+        .init("code_challenge", help: "The client's proof key."), .init("code_challenge_method", help: "S256."),
+        .init("prompt", help: "none, login, consent, select_account or create."),
+        .init("max_age", help: "How many seconds ago the person may have authenticated."),
+        .init("login_hint", help: "The address of the person who shall sign in."),
+        .init("id_token_hint", help: "An ID token of the person who shall sign in."),
+        .init("claims", help: "The claims that the client asks for, in JSON (OpenID Connect Core, 5.5)."),
+        .init("acr_values", help: "Levels of authentication."),
+        .init("access_type", help: "offline or online: adds the scope offline_access, or leaves it out."),
+        .init("ui_locales", help: "The languages of the pages."),
+        .init(
+            "provider",
+            help: """
+                A provider with pages of its own, to which a person who is not signed in is sent at once. Any other \
+                name is ignored.
+                """),
+    ]
+
     var endpoints: [Endpoint] {
         discovery + [authorize(.get), authorize(.post), push, device, token] + inspection
             + [logout(.get), logout(.post)] + (place == .plain ? grants : [])
@@ -44,27 +68,15 @@ struct OAuthRoutes {
             method, .authorization, of: place, "Sends a person to sign in to a client",
             takes: .issuer(
                 method,
-                [
-                    .init("client_id", required: true, help: "The client."),
-                    .init("redirect_uri", help: "Where the answer goes; one of the client's."),
-                    .init("response_type", help: "code."), .init("scope", help: "What the client asks for."),
-                    .init("state", help: "Returned unchanged."), .init("nonce", help: "Returned in the ID token."),
-                    .init("code_challenge", help: "The client's proof key."),
-                    .init("code_challenge_method", help: "S256."),
-                    .init(
-                        "provider",
-                        help: """
-                            A provider with pages of its own, to which a person who is not signed in is sent at once. \
-                            Any other name is ignored.
-                            """),
-                    .init("request_uri", help: "A pushed request, instead of all others but client_id."),
+                [.init("client_id", required: true, help: "The client.")] + Self.authorization + [
+                    .init("request_uri", help: "A pushed request, instead of all others but client_id.")
                 ], OAuthOperations.BrowserParameters.init), returns: .authorization, answersHEAD: false)
     }
 
     private var push: Endpoint {
         operations.push.at(
             .post, .pushedRequests, of: place, "Stores an authorization request that the client sends itself",
-            takes: .oauth(Self.client),
+            takes: .oauth(Self.authorization + Self.client),
             returns: .oauth(status: .created) { pushed in
                 ["request_uri": .string(pushed.requestURI), "expires_in": .integer(Int64(pushed.expiresIn))]
             })
@@ -118,7 +130,11 @@ struct OAuthRoutes {
     }
 
     private var inspection: [Endpoint] {
-        let token = [OperationDescription.Parameter("token", required: true, help: "The token.")] + Self.client
+        let token: [OperationDescription.Parameter] =
+            [
+                .init("token", required: true, help: "The token."),
+                .init("token_type_hint", help: "access_token or refresh_token; not needed."),
+            ] + Self.client
         return [
             operations.introspect.at(
                 .post, .introspection, of: place, "Tells a client about a token",
@@ -142,6 +158,7 @@ struct OAuthRoutes {
                     .init("client_id", help: "The client of the ID token."),
                     .init("post_logout_redirect_uri", help: "Where the person goes then; one of the client's."),
                     .init("state", help: "Returned unchanged."),
+                    .init("ui_locales", help: "The languages of the page that asks."),
                 ], OAuthOperations.BrowserParameters.init),
             returns: .logout, answersHEAD: false)
     }
