@@ -24,14 +24,14 @@ struct FindingLogTests {
         let clock = ManualDate()
         let log = FindingLog { clock.now }
         for _ in 1...Journeys.enough { log.noteRedirect(to: google) }
-        clock.pass(Journeys.patience)
+        clock.pass(RedirectFlows.lifetime.inSeconds)
         log.noteRedirect(to: google)
         #expect(log.pending(of: google).isEmpty, "the first may still come back")
         clock.pass(1)
         log.noteRedirect(to: google)
         #expect(log.pending(of: google) == [.redirectNeverBack: 1])
         // The next finding needs as many people again.
-        clock.pass(Journeys.patience + 1)
+        clock.pass(RedirectFlows.lifetime.inSeconds + 1)
         log.noteRedirect(to: google)
         #expect(log.pending(of: google) == [.redirectNeverBack: 1])
     }
@@ -41,9 +41,9 @@ struct FindingLogTests {
         let log = FindingLog { clock.now }
         for _ in 1...20 { log.noteRedirect(to: google) }
         log.noteReturn(from: google)
-        clock.pass(Journeys.patience + 1)
+        clock.pass(RedirectFlows.lifetime.inSeconds + 1)
         for _ in 1..<Journeys.enough { log.noteRedirect(to: google) }
-        clock.pass(Journeys.patience + 1)
+        clock.pass(RedirectFlows.lifetime.inSeconds + 1)
         log.noteRedirect(to: google)
         #expect(log.pending(of: google).isEmpty)
     }

@@ -77,8 +77,9 @@ extension APIError {
         case .valueNotFound(_, let context): self.init(.missingParameter, "\(context.codingPath.fieldPath) is missing")
         case .typeMismatch(let type, let context):
             self.init(.invalidParameter, "\(context.codingPath.fieldPath) is not \(Self.name(of: type))")
+        // Well-formed JSON, as `JSONText` has checked; of a number, the decoder does not say where it is.
         case .dataCorrupted(let context) where context.codingPath.isEmpty:
-            self.init(.invalidParameter, "The body is not well-formed JSON")
+            self.init(.invalidParameter, "A number in the body is not a whole one, or not in range")
         case .dataCorrupted(let context): self.init(.invalidParameter, "\(context.codingPath.fieldPath) is malformed")
         @unknown default:
             self.init(.invalidParameter, "The body is malformed")

@@ -142,7 +142,7 @@ package struct APIResponder: HTTPResponder {
     /// Refuses paths that can't be served, before the router compares their parts.
     private static func requirePath(_ request: Request) throws {
         let length = request.head.path?.utf8.count ?? 0
-        guard length <= longestURL || request.head.path?.hasPrefix("/api/") == true else {
+        guard length <= longestURL || ApplicationLookup.ownPath(of: request).hasPrefix("/api/") else {
             throw APIError(.invalidParameter, "The URL is longer than \(longestURL) bytes", status: 414)
         }
         let path = (request.head.path ?? "/").utf8.prefix { $0 != UInt8(ascii: "?") }
@@ -158,7 +158,8 @@ package struct APIResponder: HTTPResponder {
     }
 
     private static func client(of request: Request, address: String) -> Client {
-        let device = request.headers[.xDeviceName] ?? request.headers[.userAgent]
+        let stated = request.headers[.xDeviceName].flatMap { $0.isEmpty ? nil : $0 }
+        let device = stated ?? request.headers[.userAgent]
         var client = Client(
             device: device.map {
                 $0.utf8.count <= 256 ? $0 : String(String.UnicodeScalarView($0.unicodeScalars.prefix(256)))

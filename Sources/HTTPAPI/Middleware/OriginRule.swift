@@ -41,7 +41,8 @@ enum OriginRule {
                 status: .noContent,
                 headers: [
                     .accessControlAllowMethods: "GET, POST",
-                    .accessControlAllowHeaders: "Authorization, Content-Type, X-Request-ID",
+                    // A proof of possession (RFC 9449) is ignored, and so must not fail a client that sends one.
+                    .accessControlAllowHeaders: "Authorization, Content-Type, DPoP, X-Request-ID",
                     .accessControlMaxAge: "600",
                 ])
         case .listed:
