@@ -1,5 +1,4 @@
 internal import Accounts
-internal import Administration
 internal import Foundation
 
 /// The reason why a command failed, described in one line.
@@ -20,7 +19,6 @@ enum ServerError: Error, CustomStringConvertible {
     case refusedOption(String, reason: String)
     case noAdministration
     case noConsole
-    case refusedAct(AdministrationError)
     case unusableEvidence(String)
     case unusableLedger(path: String, reason: String)
     case liveAccount(UUID)
@@ -52,7 +50,6 @@ enum ServerError: Error, CustomStringConvertible {
         case .refusedOption(let name, let reason): "--\(name) \(reason)"
         case .noAdministration: "the configuration has no section `admin`, so there are no administrators"
         case .noConsole: "`admin.console` is off, and the link would lead there"
-        case .refusedAct(let error): error.description
         case .unusableLedger(let path, let reason): "the ledger of erasures \(path) can't be used: \(reason)"
         case .liveAccount(let uid):
             "account \(uid.uuidString.lowercased()) is live: only one that is being deleted can be erased"

@@ -27,7 +27,10 @@ extension AccountCommand {
                 roles: roles?.commaSeparated, claims: try claims.map(Self.object), endsSessions: endSessions)
             try await options.select(installed) { account in
                 var access = account.dossier.user.access
-                if change != AccessChange() { access = try await account.setAccess(change) }
+                if change != AccessChange() {
+                    access = try await account.acts.setAccess(
+                        change, of: account.uid, by: .ofThisHost, in: account.application)
+                }
                 print(access.json.text)
             }
         }
@@ -37,17 +40,6 @@ extension AccountCommand {
                 throw ServerError.refusedOption("claims", reason: "is not a JSON object")
             }
             return object
-        }
-    }
-}
-
-extension AccountCommand.SelectedAccount {
-    /// - Throws: `ServerError.refusedOption`.
-    fileprivate func setAccess(_ change: AccessChange) async throws -> AccountAccess {
-        do {
-            return try await acts.setAccess(change, of: uid, by: .ofThisHost, in: application)
-        } catch AccountsError.invalidParameter(let name, let reason) {
-            throw ServerError.refusedOption(name, reason: reason)
         }
     }
 }

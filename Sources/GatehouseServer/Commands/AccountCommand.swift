@@ -31,12 +31,8 @@ struct AccountCommand: ParsableCommand {
                     let isHome = backend.configuration.admin?.application == application.name
                     let acts = AccountActs(store: backend.store, home: isHome ? application.id : nil)
                     guard let dossier = try await acts.dossier(of: uid, in: application) else { continue }
-                    do {
-                        return try await body(
-                            SelectedAccount(acts: acts, dossier: dossier, application: application, backend: backend))
-                    } catch let error as AdministrationError {
-                        throw ServerError.refusedAct(error)
-                    }
+                    return try await body(
+                        SelectedAccount(acts: acts, dossier: dossier, application: application, backend: backend))
                 }
                 throw ServerError.unknownAccount(uid)
             }

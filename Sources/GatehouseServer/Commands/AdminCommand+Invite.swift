@@ -30,14 +30,10 @@ extension AdminCommand {
             try await options.withHome(installed) { backend, home, applications in
                 guard let console = backend.configuration.console else { throw ServerError.noConsole }
                 let application = try Target.application(on, among: applications)
-                do {
-                    let invitation = try NewAdminInvitation(
-                        role: role, application: application, email: email, lifetime: lifetime)
-                    let invitations = AdminInvitations(store: backend.store, opaque: backend.opaque, home: home)
-                    print(try await invitations.make(invitation, at: console.url, by: .ofThisHost).link)
-                } catch AccountsError.invalidParameter(let name, let reason) {
-                    throw ServerError.refusedOption(name == "expiresIn" ? "expires" : name, reason: reason)
-                }
+                let invitation = try NewAdminInvitation(
+                    role: role, application: application, email: email, lifetime: lifetime)
+                let invitations = AdminInvitations(store: backend.store, opaque: backend.opaque, home: home)
+                print(try await invitations.make(invitation, at: console.url, by: .ofThisHost).link)
             }
         }
     }

@@ -19,13 +19,7 @@ extension AdminCommand {
             ) async throws {
                 try await options.withBackend(installed) { backend in
                     guard backend.configuration.admin != nil else { throw ServerError.noAdministration }
-                    do {
-                        try await body(ServiceKeys(store: backend.store, limits: nil), backend)
-                    } catch let error as AdministrationError {
-                        throw ServerError.refusedAct(error)
-                    } catch AccountsError.invalidParameter(let name, let reason) {
-                        throw ServerError.refusedOption(name, reason: reason)
-                    }
+                    try await body(ServiceKeys(store: backend.store, limits: nil), backend)
                 }
             }
         }

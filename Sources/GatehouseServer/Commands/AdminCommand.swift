@@ -20,11 +20,7 @@ struct AdminCommand: ParsableCommand {
             _ body: (AdminGrants, [Accounts.Application]) async throws -> Void
         ) async throws {
             try await withHome(installed) { backend, home, applications in
-                do {
-                    try await body(AdminGrants(store: backend.store, home: home), applications)
-                } catch let error as AdministrationError {
-                    throw ServerError.refusedAct(error)
-                }
+                try await body(AdminGrants(store: backend.store, home: home), applications)
             }
         }
 

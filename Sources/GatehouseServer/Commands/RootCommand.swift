@@ -47,11 +47,18 @@ package struct ConfigurationOptions: ParsableArguments {
     }
 
     /// Runs the body with the configured database, which must have the schema of this version.
+    ///
+    /// - Throws: `ServerError.refusedOption` in place of `AccountsError.invalidParameter`.
     func withBackend(
         _ installed: InstalledProviders, ignoringStatements: Bool = false, _ body: (Backend) async throws -> Void
     ) async throws {
         let (_, configuration) = try load(installed: installed, ignoringStatements: ignoringStatements)
-        try await Backend.with(configuration, logger: .forCommands, schema: .current, body)
+        do {
+            try await Backend.with(configuration, logger: .forCommands, schema: .current, body)
+        } catch AccountsError.invalidParameter(let name, let reason) {
+            // The option `--expires` of several commands is `expiresIn` in the admin API.
+            throw ServerError.refusedOption(name == "expiresIn" ? "expires" : name, reason: reason)
+        }
     }
 }
 
