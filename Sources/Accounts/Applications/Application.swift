@@ -33,6 +33,9 @@ package final class Application: Sendable {
         (self.policy, self.redirectURIs, self.providers) = (policy, redirectURIs, providers)
     }
 
+    /// Whether the application's URL begins with `https:`.
+    package var isSecure: Bool { issuer.hasPrefix("https:") }
+
     /// The same application, of whose providers those named have other modes.
     package func switching(_ modes: [String: ProviderMode]) -> Application {
         modes.isEmpty

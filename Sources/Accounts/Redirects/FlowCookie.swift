@@ -20,8 +20,3 @@ package struct FlowCookie: Sendable {
         (isOfHost ? "__Host-" : "") + "gatehouse-flow-" + Array(state.hash.prefix(6)).hex
     }
 }
-
-extension Application {
-    /// Whether browsers reach the application by HTTPS; otherwise it is a development server.
-    var isSecure: Bool { issuer.hasPrefix("https:") }
-}

@@ -30,7 +30,7 @@ extension Issuer {
         let base = URLComponents(string: application.issuer)?.path ?? ""
         let blitz = Place.blitz.base
         for path in Set([base.isEmpty ? "/" : base, "/", blitz, base + blitz]).sorted() {
-            let cookie = "\(Self.nativeSecret)=; Path=\(path); \(isSecure ? "Secure; " : "")HttpOnly; Max-Age=0"
+            let cookie = "\(Self.nativeSecret)=; Path=\(path); \(secure)HttpOnly; Max-Age=0"
             response.headers.append(HTTPField(name: .setCookie, value: cookie))
         }
     }
@@ -60,17 +60,18 @@ extension Issuer {
     /// A cookie for the issuer's host, until the browser closes unless it has a lifetime.
     func setCookie(_ purpose: String, to value: String, for lifetime: Duration? = nil) -> String {
         let age = lifetime.map { "; Max-Age=\($0.components.seconds)" } ?? ""
-        return "\(cookie(purpose))=\(value); Path=/; \(isSecure ? "Secure; " : "")HttpOnly; SameSite=Lax\(age)"
+        return "\(cookie(purpose))=\(value); Path=/; \(secure)HttpOnly; SameSite=Lax\(age)"
     }
+
+    /// The attribute of cookies that only HTTPS carries.
+    private var secure: String { application.isSecure ? "Secure; " : "" }
 
     /// The name of a cookie of the issuer's pages.
     ///
-    /// With plain HTTP, which only a development server uses, browsers refuse the prefix `__Host-`.
+    /// With plain HTTP, browsers refuse the prefix `__Host-`.
     private func cookie(_ purpose: String) -> String {
-        "\(isSecure ? "__Host-" : "")gatehouse-\(purpose)-\(application.name)"
+        "\(application.isSecure ? "__Host-" : "")gatehouse-\(purpose)-\(application.name)"
     }
-
-    private var isSecure: Bool { application.issuer.hasPrefix("https:") }
 }
 
 extension Response {

@@ -64,7 +64,7 @@ struct MailedLinkCookie {
 
     init(of purpose: MailedLinks.Purpose, in scope: RequestScope) {
         let application = scope.application.application
-        isSecure = application.issuer.hasPrefix("https:")
+        isSecure = application.isSecure
         name = "\(isSecure ? "__Secure-" : "")gatehouse-link-\(application.name)"
         path = scope.pathPrefix + purpose.path
     }

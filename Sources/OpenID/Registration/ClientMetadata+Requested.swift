@@ -168,10 +168,10 @@ extension OAuthError {
 }
 
 extension Issuer {
-    /// Whether clients may be called without TLS, which they are in development only.
+    /// Whether clients may be called without TLS: where the issuer's own URL is without TLS.
     ///
-    /// The configuration refuses an issuer without TLS otherwise.
-    fileprivate var allowsPlainHTTP: Bool { application.issuer.hasPrefix("http:") }
+    /// Outside development, the configuration refuses that for an application's `publicURL`, but not for the server's.
+    fileprivate var allowsPlainHTTP: Bool { !application.isSecure }
 }
 
 extension String {
