@@ -78,12 +78,17 @@ extension Response {
     /// Sets the cookies of a browser that has brought an app's secret.
     func setting(_ arrival: NativeArrival?, of issuer: Issuer) -> Response {
         guard let arrival else { return self }
-        var response = self
-        if let cookie = arrival.cookie {
-            let value = issuer.setCookie("sso", to: cookie.value, for: cookie.lifetime)
-            response.headers.append(HTTPField(name: .setCookie, value: value))
-        }
+        var response = setting(arrival.cookie, of: issuer)
         issuer.dropNativeSecret(in: &response)
+        return response
+    }
+
+    /// Sets the cookie of the browser's sessions, if it has changed.
+    func setting(_ cookie: SessionCookie?, of issuer: Issuer) -> Response {
+        guard let cookie else { return self }
+        var response = self
+        let value = issuer.setCookie("sso", to: cookie.value, for: cookie.lifetime)
+        response.headers.append(HTTPField(name: .setCookie, value: value))
         return response
     }
 }

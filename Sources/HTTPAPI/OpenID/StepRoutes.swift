@@ -141,13 +141,6 @@ extension ResponseShape<StepOperations.Output> {
 }
 
 extension Response {
-    func setting(_ cookie: SessionCookie?, of issuer: Issuer) -> Response {
-        guard let cookie else { return self }
-        var response = self
-        response.headers[.setCookie] = issuer.setCookie("sso", to: cookie.value, for: cookie.lifetime)
-        return response
-    }
-
     /// The page of a step, with the status of what was refused.
     fileprivate static func step(
         _ step: ShownStep, of id: String, at issuer: Issuer, context: OperationContext
