@@ -29,10 +29,16 @@ struct PageRoutes {
 
 extension Response {
     static func page(_ page: Page, status: HTTPResponse.Status = .ok) -> Response {
-        var headers = HTTPFields()
-        for (name, value) in page.headers {
-            if let name = HTTPField.Name(name) { headers[name] = value }
+        .html(page.html, headers: page.headers, status: status)
+    }
+
+    static func html(
+        _ html: String, headers: [(name: String, value: String)], status: HTTPResponse.Status
+    ) -> Response {
+        var fields = HTTPFields()
+        for (name, value) in headers {
+            if let name = HTTPField.Name(name) { fields[name] = value }
         }
-        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: page.html)))
+        return Response(status: status, headers: fields, body: .init(byteBuffer: ByteBuffer(string: html)))
     }
 }

@@ -129,12 +129,7 @@ extension Response {
     static func console(
         _ page: ConsolePage, in frame: [String: JSONValue] = [:], status: HTTPResponse.Status = .ok
     ) -> Response {
-        var headers = HTTPFields()
-        for (name, value) in ConsolePage.headers {
-            if let name = HTTPField.Name(name) { headers[name] = value }
-        }
-        return Response(
-            status: status, headers: headers, body: .init(byteBuffer: .init(string: page.html(in: frame))))
+        .html(page.html(in: frame), headers: ConsolePage.headers, status: status)
     }
 
     /// A page with one sentence, and a link to go on: to `href`, or as the sentence needs it.
