@@ -145,17 +145,15 @@ extension ClientRegistrationStore {
     package func delete(
         _ id: String, registrationToken: [UInt8]?, by deleter: ClientDeleter, in application: Application
     ) async throws -> Bool {
-        let isDeleted = try await retryingOnConflict {
-            try await transaction { store in
-                let deleted = try await store.deleteClient(
-                    id, registrationToken: registrationToken, by: deleter, application: application.id)
-                guard let deleted else { return false }
-                if let (session, account) = deleted.session {
-                    try await store.endSessions(
-                        .one(session), of: account, because: .instanceDeleted, application: application.id)
-                }
-                return true
+        let isDeleted = try await retryingTransaction { store in
+            let deleted = try await store.deleteClient(
+                id, registrationToken: registrationToken, by: deleter, application: application.id)
+            guard let deleted else { return false }
+            if let (session, account) = deleted.session {
+                try await store.endSessions(
+                    .one(session), of: account, because: .instanceDeleted, application: application.id)
             }
+            return true
         }
         if isDeleted { try await endSessionsOfDeletedClients(in: application.id) }
         return isDeleted
