@@ -46,10 +46,6 @@ struct AdminCommand: ParsableCommand {
         @Option(help: "The application that the role is for, or `all`.")
         var on: String
 
-        fileprivate func application(among all: [Accounts.Application]) throws -> Accounts.Application? {
-            try Self.application(on, among: all)
-        }
-
         /// - Returns: `nil` for all applications.
         /// - Throws: `ServerError.unknownApplication`.
         static func application(_ on: String, among all: [Accounts.Application]) throws -> Accounts.Application? {
@@ -76,7 +72,7 @@ struct AdminCommand: ParsableCommand {
         func run(installed: InstalledProviders) async throws {
             let role = try AdminScope.Role(option: role)
             try await options.run(installed) { grants, applications in
-                let application = try target.application(among: applications)
+                let application = try Target.application(target.on, among: applications)
                 try await grants.grant(role, to: target.uid, on: application, by: .ofThisHost)
                 print("granted")
             }
@@ -90,8 +86,8 @@ struct AdminCommand: ParsableCommand {
 
         func run(installed: InstalledProviders) async throws {
             try await options.run(installed) { grants, applications in
-                try await grants.revoke(
-                    target.uid, on: try target.application(among: applications), by: .ofThisHost)
+                let application = try Target.application(target.on, among: applications)
+                try await grants.revoke(target.uid, on: application, by: .ofThisHost)
                 print("revoked")
             }
         }
