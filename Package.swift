@@ -113,7 +113,7 @@ let package = Package(
             "GatehouseServer",
             imports: [
                 "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "Administration", "OpenID", "Outbound",
-                "Accounts", "Postgres", "MaxMind", "Migrations", "ProviderKit", "CMalloc",
+                "Accounts", "Pages", "Postgres", "MaxMind", "Migrations", "ProviderKit", "CMalloc",
                 .crypto, .hummingbird, .lifecycle, .logging, .nioCore, "Yams",
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

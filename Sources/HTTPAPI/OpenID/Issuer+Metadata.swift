@@ -1,5 +1,6 @@
 internal import Accounts
 internal import OpenID
+internal import Pages
 internal import ProviderKit
 
 extension Issuer {
@@ -7,8 +8,9 @@ extension Issuer {
     var metadata: [UInt8] {
         func place(_ endpoint: Endpoint) -> JSONValue { .string(url(of: endpoint)) }
         func list(_ words: [String]) -> JSONValue { .array(words.map { .string($0) }) }
-        let methods = list(["client_secret_basic", "client_secret_post", "private_key_jwt", "none"])
-        let algorithms = list(["RS256", "ES256", "EdDSA"])
+        func words<Word: RawRepresentable<String>>(_ values: [Word]) -> JSONValue { list(values.map(\.rawValue)) }
+        let methods = words(ClientMetadata.AuthenticationMethod.allCases)
+        let algorithms = words(ClientAuthentication.algorithms)
         let members: [String: JSONValue] = [
             "issuer": .string(url), "authorization_endpoint": place(.authorization),
             "token_endpoint": place(.token), "userinfo_endpoint": place(.userInfo),
@@ -18,10 +20,10 @@ extension Issuer {
             "end_session_endpoint": place(.logout),
             "backchannel_logout_supported": .bool(true), "backchannel_logout_session_supported": .bool(true),
             "scopes_supported": list(scopes), "response_types_supported": list(["code"]),
-            "response_modes_supported": list(ReturnAddress.Mode.allCases.map(\.rawValue)),
+            "response_modes_supported": words(ReturnAddress.Mode.allCases),
             "grant_types_supported": list(grants),
-            "subject_types_supported": list(OAuthClient.SubjectType.allCases.map(\.rawValue)),
-            "id_token_signing_alg_values_supported": list([application.policy.tokens.algorithm.rawValue]),
+            "subject_types_supported": words(OAuthClient.SubjectType.allCases),
+            "id_token_signing_alg_values_supported": words([application.policy.tokens.algorithm]),
             "acr_values_supported": list(["1"]),
             "token_endpoint_auth_methods_supported": methods,
             "introspection_endpoint_auth_methods_supported": methods,
@@ -30,8 +32,8 @@ extension Issuer {
             "introspection_endpoint_auth_signing_alg_values_supported": algorithms,
             "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
             "code_challenge_methods_supported": list(["S256"]),
-            "prompt_values_supported": list(["none", "login", "consent", "select_account", "create"]),
-            "ui_locales_supported": list(["en", "de", "fr", "es"]),
+            "prompt_values_supported": words(ClientRequest.Prompt.allCases),
+            "ui_locales_supported": words(PageLanguage.allCases),
             "claims_supported": list(Self.claims), "claims_parameter_supported": .bool(true),
             "request_parameter_supported": .bool(false), "request_uri_parameter_supported": .bool(false),
             "require_pushed_authorization_requests": .bool(false),

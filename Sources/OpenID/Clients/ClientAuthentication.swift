@@ -1,6 +1,6 @@
 package import Accounts
 internal import Foundation
-internal import ProviderKit
+package import ProviderKit
 
 /// What a client sent to authenticate itself (RFC 6749, 2.3; RFC 7523, 2.2).
 package struct ClientCredentials: Sendable {
@@ -24,7 +24,7 @@ package struct ClientCredentials: Sendable {
 /// Authenticates clients by a secret, by a signed assertion, or, for those that can keep neither, by their name.
 package struct ClientAuthentication: Sendable {
     /// What assertions may be signed with.
-    static let algorithms: Set<TokenRules.Algorithm> = [.rs256, .es256, .edDSA]
+    package static let algorithms: [TokenRules.Algorithm] = [.rs256, .es256, .edDSA]
     private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
     private static let longestAssertion: TimeInterval = 300
 
@@ -76,8 +76,8 @@ package struct ClientAuthentication: Sendable {
     private func verify(_ assertion: String, of client: OAuthClient, at issuer: Issuer) async throws {
         guard let keys = client.keys, assertion.utf8.count <= 8192 else { throw OAuthError.invalidClient }
         let rules = TokenRules(
-            keys: keys, algorithms: client.assertionAlgorithm.map { [$0] } ?? Self.algorithms, issuers: [client.id],
-            audiences: [issuer.url, issuer.url(of: .token)])
+            keys: keys, algorithms: client.assertionAlgorithm.map { [$0] } ?? Set(Self.algorithms),
+            issuers: [client.id], audiences: [issuer.url, issuer.url(of: .token)])
         let claims: TokenClaims
         do {
             let verifier = client.origin == .registered ? registeredKeys : self.keys

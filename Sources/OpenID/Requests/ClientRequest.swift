@@ -3,8 +3,9 @@ internal import ProviderKit
 /// A checked authorization request (OpenID Connect Core, 3.1.2.1).
 package struct ClientRequest: Sendable, Codable, Equatable {
     package enum Prompt: String, Sendable, Codable, CaseIterable {
-        case none, login, consent, create
+        case none, login, consent
         case selectAccount = "select_account"
+        case create
     }
 
     package var clientID: String

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import OpenID
+internal import Pages
 internal import ProviderKit
 internal import Tokens
 
@@ -105,7 +106,7 @@ extension Form {
         return read
     }
 
-    private static let languages = ["en", "de", "fr", "es"]
+    private static let languages = PageLanguage.allCases.map(\.rawValue)
 
     private static func isLanguage(_ name: String) -> String? {
         languages.contains(name) ? nil : "a language is one of \(languages.joined(separator: ", "))"

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import OpenID
+internal import Pages
 internal import ProviderKit
 
 extension OpenIDSection {
@@ -15,7 +16,7 @@ extension OpenIDSection {
             Setting(
                 "name", .text, help: "What pages call the application, in titles and texts. Default: its name."),
             Setting(
-                "language", .choice(["en", "de", "fr", "es"]), default: "en",
+                "language", .choice(PageLanguage.allCases), default: "en",
                 help: "The language of pages for people whose browser and account name none of these."),
             Setting("logo", .picture, help: "The picture above each page."),
             Setting("colours", .section(ColoursSection.self), default: [:], help: "The colours of links and buttons."),
