@@ -59,10 +59,7 @@ struct AccountCommand: ParsableCommand {
 
         func run(installed: InstalledProviders) async throws {
             try await options.select(installed) { account in
-                let encoder = JSONEncoder.stable
-                encoder.outputFormatting.insert(.prettyPrinted)
-                let json = account.dossier.json(application: account.application.name)
-                print(String(decoding: try encoder.encode(json), as: UTF8.self))
+                print(try account.dossier.json(application: account.application.name).indentedText)
             }
         }
     }

@@ -52,9 +52,7 @@ struct ClientCommand: ParsableCommand {
                 guard let client = try await store.storedClient(id, application: application.id) else {
                     throw ServerError.unknownClient(id)
                 }
-                let encoder = JSONEncoder.stable
-                encoder.outputFormatting.insert(.prettyPrinted)
-                print(String(decoding: try encoder.encode(client.description), as: UTF8.self))
+                print(try client.description.indentedText)
             }
         }
     }

@@ -73,6 +73,15 @@ extension JSONValue {
     package var text: String {
         (try? JSONEncoder.stable.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
     }
+
+    /// The same as `text` on several lines.
+    package var indentedText: String {
+        get throws {
+            let encoder = JSONEncoder.stable
+            encoder.outputFormatting.insert(.prettyPrinted)
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        }
+    }
 }
 
 extension JSONEncoder {

@@ -47,10 +47,7 @@ extension JSONValue {
     /// sends them back.
     var asTypedJSON: String {
         get throws {
-            let encoder = JSONEncoder.stable
-            encoder.outputFormatting.insert(.prettyPrinted)
-            let text = String(decoding: try encoder.encode(self), as: UTF8.self)
-            return text.unicodeScalars.map { scalar in
+            try indentedText.unicodeScalars.map { scalar in
                 guard scalar.properties.generalCategory == .format, scalar.value <= 0xFFFF else {
                     return String(scalar)
                 }
