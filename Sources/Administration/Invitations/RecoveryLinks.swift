@@ -18,12 +18,11 @@ package struct RecoveryLinks: Sendable {
         package let shown: String?
     }
 
-    let limits: (any RateLimiting)?
+    let limits: any RateLimiting
     let opaque: any OpaqueTokens
     let time: any TimeSource
 
-    /// Creates the use case; without `limits`, owners may be sent any number of links.
-    package init(limits: (any RateLimiting)?, opaque: any OpaqueTokens, time: any TimeSource) {
+    package init(limits: any RateLimiting, opaque: any OpaqueTokens, time: any TimeSource) {
         (self.limits, self.opaque, self.time) = (limits, opaque, time)
     }
 
@@ -52,7 +51,7 @@ package struct RecoveryLinks: Sendable {
             let contact = try await store.contact(of: uid, application: application.id)
             // The limit is counted outside of the transaction, so it comes after what may make the transaction run again.
             if let address {
-                try await limits?.spend(
+                try await limits.spend(
                     delivery == .mail ? .forgotPasswordTarget : .otpSend, of: RateSubject(target: address.value),
                     in: application)
             }

@@ -165,8 +165,8 @@ struct ActRuleTests {
                         try await acts.setDisabled(true, uid: uid, by: TestServer.operations, in: home)
                     }
                     await #expect(throws: AdministrationError.forbidden(.writeAdmins)) {
-                        try await RecoveryLinks(limits: nil, opaque: server.backend.opaque, time: SystemTime())
-                            .make(.show, for: uid, by: TestServer.operations, through: acts, in: home)
+                        try await server.recoveryLinks.make(
+                            .show, for: uid, by: TestServer.operations, through: acts, in: home)
                     }
                 }
             }
