@@ -71,8 +71,7 @@ extension ResponseShape<AccountPageOperations.Output> {
                 return .account(page, at: issuer, context: context).setting(arrival, of: issuer)
             case .reload(let isDone, let cookie):
                 let query: KeyValuePairs<String, String?> = ["done": isDone ? "1" : nil]
-                var response = Response.seeOther((issuer.application.issuer + section.path).addingQuery(query))
-                    .setting(cookie, of: issuer)
+                var response = Response.seeOther(issuer.url(of: section).addingQuery(query)).setting(cookie, of: issuer)
                 // A saved language counts from then on.
                 if isDone, section == .language { issuer.dropLanguage(in: &response) }
                 return response

@@ -16,7 +16,7 @@ struct StepOperations: Sendable {
     func begin(_ prompts: Set<ClientRequest.Prompt>) -> Operation<Void, Begun> {
         Operation("step.begin", limits: .client(.authorize)) { context, _ in
             let issuer = try context.issuer
-            var request = ClientRequest(.accountPages, endingAt: "\(issuer.application.issuer)/account")
+            var request = ClientRequest(endingAt: .overview, of: issuer)
             request.prompts = prompts
             let (id, flow) = try await authorization.begin(
                 request, in: issuer.browser(of: context.request), at: issuer)

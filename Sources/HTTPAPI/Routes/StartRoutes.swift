@@ -19,7 +19,7 @@ struct StartRoutes {
                     returns: [.init(status: .seeOther, description: "To the account pages")]
                 ) { context in
                     try context.requireBrowser()
-                    return .seeOther("\(context.application.issuer)/account")
+                    return .seeOther(context.application.issuer + AccountSection.overview.path)
                 }
             ]
         }

@@ -115,8 +115,7 @@ package struct AccountPages: Sendable {
     private func begin(
         _ prompts: Set<ClientRequest.Prompt>, for account: BrowserAccount? = nil, _ context: Context
     ) async throws -> AccountResponse {
-        let url = context.issuer.application.issuer + context.section.path
-        var request = ClientRequest(.accountPages, endingAt: url)
+        var request = ClientRequest(endingAt: context.section, of: context.issuer)
         (request.prompts, request.subject) = (prompts, account?.session.uid.text)
         return try await begin(request, for: account, context)
     }

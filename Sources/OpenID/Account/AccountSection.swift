@@ -10,6 +10,18 @@ package enum AccountSection: String, Sendable, CaseIterable {
     package var path: String { self == .overview ? "/account" : "/account/\(rawValue)" }
 }
 
+extension Issuer {
+    /// The URL of a section, which is the same for all places.
+    package func url(of section: AccountSection) -> String { application.issuer + section.path }
+}
+
+extension ClientRequest {
+    /// A request of the account pages, which ends at a section.
+    package init(endingAt section: AccountSection, of issuer: Issuer) {
+        self.init(.accountPages, endingAt: issuer.url(of: section))
+    }
+}
+
 /// What a section shows besides the account that it is about.
 package enum AccountContent: Sendable {
     case overview, name, language, data

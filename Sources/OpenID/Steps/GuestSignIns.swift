@@ -21,7 +21,7 @@ package struct GuestSignIns: Sendable {
         guard let flow = browser.flow.flatMap(opaque.parse), form(of: flow).isValid(formToken) else {
             return (.fault(.forged), "")
         }
-        let request = ClientRequest(.accountPages, endingAt: "\(issuer.application.issuer)/account")
+        let request = ClientRequest(endingAt: .overview, of: issuer)
         let (id, _) = try await authorization.begin(request, in: browser, at: issuer)
         let context = RequestSteps.Context(request: id, linked: nil, browser: browser, client: client, issuer: issuer)
         let cookie = opaque.make()

@@ -113,7 +113,7 @@ struct LinkSteps: StepActions {
 extension ClientRequest {
     /// A request that links an identity to an account of the browser, and ends at the list of its identities.
     package static func linking(_ provider: String, to account: BrowserAccount, at issuer: Issuer) -> ClientRequest {
-        var request = ClientRequest(.accountPages, endingAt: "\(issuer.application.issuer)/account/identities")
+        var request = ClientRequest(endingAt: .identities, of: issuer)
         (request.subject, request.linksProvider) = (account.session.uid.text, provider)
         return request
     }

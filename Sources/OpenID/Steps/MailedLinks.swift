@@ -192,8 +192,8 @@ package struct MailedLinks: Sendable {
         let (request, flow) =
             if let open, let flow = open.browser.flow { (open.request, flow) } else {
                 try await store.open(
-                    ClientRequest(.accountPages, endingAt: "\(openID.issuer.application.issuer)/account"),
-                    in: openID.browser, at: openID.issuer, by: opaque)
+                    ClientRequest(endingAt: .overview, of: openID.issuer), in: openID.browser, at: openID.issuer,
+                    by: opaque)
             }
         try await retryingOnConflict {
             guard let id = opaque.parse(request),
