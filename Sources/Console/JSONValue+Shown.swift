@@ -2,9 +2,6 @@ internal import Foundation
 internal import ProviderKit
 
 extension JSONValue {
-    /// The longest text that a page shows, in Unicode scalars.
-    private static let longest = 300
-
     /// The value for a template: texts are cut, times are in words, and large numbers have separators.
     ///
     /// A time becomes a `ShownTime`, so that a template can write the element `time`. A text named
@@ -16,7 +13,8 @@ extension JSONValue {
         case .bool(let value): value
         case .integer(let value): value.formatted(.number.locale(Locale(identifier: "en_GB")))
         case .number(let value): "\(value)"
-        case .string(let text): text.time.map { ShownTime(iso: text, text: $0) } ?? text.visible(longest: Self.longest)
+        case .string(let text):
+            text.time.map { ShownTime(iso: text, text: $0) } ?? text.visible(longest: String.longest)
         case .array(let items): items.map(\.shown)
         case .object(let members):
             members.reduce(into: [String: Any]()) { shown, member in
@@ -40,6 +38,15 @@ private struct ShownTime: CustomStringConvertible {
 }
 
 extension String {
+    /// The longest text that a page shows, in Unicode scalars.
+    fileprivate static let longest = 300
+
+    /// The text without what is beyond the longest text that a page shows.
+    package var beginning: String {
+        guard unicodeScalars.count > Self.longest else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.prefix(Self.longest))) + "…"
+    }
+
     /// The text with characters that change the direction of text written as their numbers, and cut.
     fileprivate func visible(longest: Int) -> String {
         var shown = ""

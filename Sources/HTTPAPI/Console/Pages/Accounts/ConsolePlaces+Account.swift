@@ -124,10 +124,3 @@ extension ConsoleRequest {
         ]
     }
 }
-
-extension String {
-    /// The text without what is beyond the longest text that a page shows.
-    var beginning: String {
-        unicodeScalars.count > 300 ? String(String.UnicodeScalarView(unicodeScalars.prefix(300))) + "…" : self
-    }
-}
