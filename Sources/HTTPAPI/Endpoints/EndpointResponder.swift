@@ -29,9 +29,8 @@ struct EndpointResponder: HTTPResponder {
         guard let scope = context.scope else { throw APIError(.unknownApplication, "There is no such application") }
         try endpoint.requireServed(in: scope)
         let application = scope.application.application
-        if endpoint.takes.isAtIssuer, let issuer = scope.application.openID {
-            let isSecure = Forwarding(of: request, peer: context.peer, site: scope.site).isSecure
-            if let answer = issuer.answerElsewhere(to: request, isSecure: isSecure, context: context) { return answer }
+        if endpoint.takes.isAtIssuer, let answer = scope.application.openID?.answerElsewhere(to: request, in: scope) {
+            return answer
         }
         let body = try await RequestBody.collect(request, as: endpoint.takes.form)
         if endpoint.takes.isOfAdministration {

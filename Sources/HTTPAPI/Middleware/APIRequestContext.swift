@@ -59,14 +59,16 @@ final class RequestScope: Sendable {
     let pathPrefix: String
     let site: Site
     let listener: Listener
-    /// The client's address; `nil` if the request came through a trusted proxy that did not state it.
-    let statedAddress: String?
+    let forwarding: Forwarding
 
     init(
-        application: ServedApplication, pathPrefix: String = "", client: Client, statedAddress: String?, site: Site,
+        application: ServedApplication, pathPrefix: String = "", client: Client, forwarding: Forwarding, site: Site,
         listener: Listener
     ) {
         (self.application, self.pathPrefix, self.client) = (application, pathPrefix, client)
-        (self.statedAddress, self.site, self.listener) = (statedAddress, site, listener)
+        (self.forwarding, self.site, self.listener) = (forwarding, site, listener)
     }
+
+    /// The client's address; `nil` if the request came through a trusted proxy that did not state it.
+    var statedAddress: String? { forwarding.isAddressStated ? forwarding.address : nil }
 }

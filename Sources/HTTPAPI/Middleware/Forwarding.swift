@@ -12,7 +12,7 @@ struct Forwarding {
     let isAddressStated: Bool
     let isSecure: Bool
 
-    init(of request: Request, peer: IPAddress?, site: Site, at listener: Listener = .main) {
+    init(of request: Request, peer: IPAddress?, site: Site, at listener: Listener) {
         let endsTLS = listener.endsTLS(in: site)
         guard let peer, site.isTrustedProxy(peer) else {
             address = peer?.description ?? "unknown"

@@ -10,12 +10,11 @@ extension Issuer {
     /// The answer to a browser that has come to another origin than the issuer's, where its cookies are not sent.
     ///
     /// A GET is sent to the same path and query of the issuer; a form would lose its fields, and is refused.
-    func answerElsewhere(to request: Request, isSecure: Bool, context: APIRequestContext) -> Response? {
-        guard !origin.hasSameBytes(as: Self.origin(of: request, isSecure: isSecure)) else { return nil }
+    func answerElsewhere(to request: Request, in scope: RequestScope) -> Response? {
+        guard !origin.hasSameBytes(as: Self.origin(of: request, in: scope)) else { return nil }
         guard request.method != .post else {
             return .step(
-                .error(reason: "invalid_request", url: nil), status: .badRequest, to: request,
-                of: context.scope?.application)
+                .error(reason: "invalid_request", url: nil), status: .badRequest, to: request, of: scope.application)
         }
         return .seeOther(application.issuer + (request.head.path ?? "/"))
     }
@@ -24,8 +23,8 @@ extension Issuer {
     var origin: String { Self.origin(of: application.issuer) }
 
     /// The origin that the browser has sent the request to.
-    static func origin(of request: Request, isSecure: Bool) -> String {
-        origin(of: "\(isSecure ? "https" : "http")://\(request.head.authority ?? "")")
+    static func origin(of request: Request, in scope: RequestScope) -> String {
+        origin(of: "\(scope.forwarding.isSecure ? "https" : "http")://\(request.head.authority ?? "")")
     }
 
     /// Scheme, host and port in the form of browsers, which leave out a scheme's default port.

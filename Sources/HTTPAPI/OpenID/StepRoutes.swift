@@ -89,8 +89,7 @@ extension IncomingRequest {
 
     /// Whether the browser says that the form is one of the pages of the host that it is sent to.
     func isFromOwnPage(of scope: RequestScope) -> Bool {
-        let isSecure = Forwarding(of: request, peer: context.peer, site: scope.site).isSecure
-        return isFromPage(at: Issuer.origin(of: request, isSecure: isSecure))
+        isFromPage(at: Issuer.origin(of: request, in: scope))
     }
 
     private func isFromPage(at ownOrigin: String) -> Bool {

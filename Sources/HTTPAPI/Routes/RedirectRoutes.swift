@@ -188,6 +188,6 @@ extension OperationContext {
     fileprivate var hasPlainFlows: Bool {
         scope.site.isDevelopment && scope.application.dialects.timeTracker != nil
             && ["localhost", "127.0.0.1", "[::1]"].contains(request.request.hostName)
-            && !Forwarding(of: request.request, peer: request.context.peer, site: scope.site).isSecure
+            && !scope.forwarding.isSecure
     }
 }

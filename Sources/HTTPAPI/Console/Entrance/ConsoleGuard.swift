@@ -137,7 +137,7 @@ extension RequestScope {
     /// The scope of a request of the console for an application.
     fileprivate convenience init(serving application: ServedApplication, like other: RequestScope) {
         self.init(
-            application: application, client: other.client, statedAddress: other.statedAddress, site: other.site,
+            application: application, client: other.client, forwarding: other.forwarding, site: other.site,
             listener: other.listener)
     }
 }

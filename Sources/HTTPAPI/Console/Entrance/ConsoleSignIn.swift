@@ -118,9 +118,7 @@ extension OperationContext {
 extension OperationContext {
     /// Whether the browser has sent the request to this origin.
     fileprivate func isAt(_ origin: String) -> Bool {
-        let forwarding = Forwarding(
-            of: request.request, peer: request.context.peer, site: scope.site, at: scope.listener)
-        return Issuer.origin(of: request.request, isSecure: forwarding.isSecure).hasSameBytes(as: origin)
+        Issuer.origin(of: request.request, in: scope).hasSameBytes(as: origin)
     }
 }
 
