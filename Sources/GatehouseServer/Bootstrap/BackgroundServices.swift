@@ -16,7 +16,7 @@ internal import Tokens
 struct RepeatedService: Service {
     private let interval: @Sendable () -> Duration
     private let startsWithPause: Bool
-    private let failures: FailureLog
+    private let failures: WorkLog
     private let body: @Sendable () async throws -> Void
 
     /// `failure` is logged at the first of several consecutive failures.
@@ -26,7 +26,7 @@ struct RepeatedService: Service {
     ) {
         self.interval = interval
         self.startsWithPause = startsWithPause
-        failures = FailureLog(failure, logger: logger)
+        failures = WorkLog(failure, logger: logger)
         self.body = body
     }
 
@@ -210,7 +210,7 @@ private struct ReplicaService: Service {
 }
 
 /// Logs the first of consecutive failures of repeated work, and the next success.
-final class FailureLog: Sendable {
+final class WorkLog: Sendable {
     private let message: Logger.Message
     private let logger: Logger
     private let isFailing = Mutex(false)

@@ -33,7 +33,7 @@ extension RunningServer {
 
     /// Writes what was counted in memory, at the end of the server.
     func endAudit() async {
-        let failures = FailureLog("Introspections that were counted are lost", logger: backend.logger)
+        let failures = WorkLog("Introspections that were counted are lost", logger: backend.logger)
         await failures.watch {
             if try await introspections.moveToAudit(includingCurrentMinute: true) { try await backend.sealAudit() }
         }

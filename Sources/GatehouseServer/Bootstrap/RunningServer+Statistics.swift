@@ -13,7 +13,7 @@ extension RunningServer {
 
     /// Stores what was counted since the last time, at the end of the server.
     func endStatistics() async {
-        let failures = FailureLog("What was counted lately is missing in the statistics", logger: backend.logger)
+        let failures = WorkLog("What was counted lately is missing in the statistics", logger: backend.logger)
         await failures.watch { try await statisticsFlush.run() }
     }
 

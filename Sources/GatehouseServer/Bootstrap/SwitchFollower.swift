@@ -108,7 +108,7 @@ final class SwitchFollower: Sendable {
     /// Records the modes of each configuration, which takes as long as accounts are counted.
     func record() async {
         let modes = ProviderModes(store: backend.store)
-        let failures = FailureLog("Changed modes of providers are not in the audit yet", logger: backend.logger)
+        let failures = WorkLog("Changed modes of providers are not in the audit yet", logger: backend.logger)
         for await _ in configurations.stream {
             for served in site.configured.applications.values {
                 await failures.watch { try await modes.record(of: served.application, types: types) }

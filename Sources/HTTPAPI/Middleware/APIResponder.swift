@@ -22,7 +22,7 @@ package struct APIResponder: HTTPResponder {
     private let exceptions: [String: Endpoint]
     /// Those whose paths have parameters.
     private let patterns: [Endpoint]
-    private let failures = FailureLog()
+    private let failures = RequestFailureLog()
     private let ids = RequestIDs()
 
     init(

@@ -3,7 +3,7 @@ internal import Logging
 internal import OpenID
 
 /// Logs the errors that are not the client's fault, in whatever form the response reports them.
-final class FailureLog: Sendable {
+final class RequestFailureLog: Sendable {
     private let overload = OverloadLog()
 
     func note(_ error: any Error, in logger: Logger) {

@@ -6,12 +6,12 @@ import Testing
 @testable import GatehouseServer
 
 /// A failure of background work is logged once, and its end is logged once.
-struct FailureLogTests {
+struct WorkLogTests {
     private struct Failure: Error {}
 
     @Test func `a failure and its end are logged once each`() async {
         let log = CollectedLog()
-        let failure = FailureLog("Something waits", logger: log.logger)
+        let failure = WorkLog("Something waits", logger: log.logger)
         let done = await failure.watch { 1 }
         #expect(done == 1 && log.lines.isEmpty)
         for _ in 1...3 { await failure.watch { throw Failure() } }
