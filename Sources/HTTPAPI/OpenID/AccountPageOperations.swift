@@ -105,7 +105,8 @@ extension AccountAction {
         switch (section, fields.action) {
         case (.overview, "other"): self = .other
         case (.name, "save"): self = .rename(to: fields["displayName"])
-        case (.language, "save"): self = .read(in: fields["lang"].flatMap(PageLanguage.init(bytesOf:))?.rawValue)
+        case (.language, "save"):
+            self = .chooseLanguage(fields["lang"].flatMap(PageLanguage.init(bytesOf:))?.rawValue)
         case (.password, "save"):
             self = .changePassword(to: fields["password"], current: fields["currentPassword"])
         case (.identities, "add"): self = .add(provider: fields["provider"])
@@ -119,7 +120,7 @@ extension AccountAction {
             self = .verify(sent, code: fields["code"])
         case (.sessions, "end"): self = .endSession(id)
         case (.sessions, "end-others"): self = .endOtherSessions
-        case (.sessions, "keep"): self = .keep(fields["remember"] != nil)
+        case (.sessions, "keep"): self = .remember(fields["remember"] != nil)
         case (.apps, "revoke"): self = .revoke(client: fields["clientId"])
         case (.merges, "undo"): self = .undo(merge: id)
         case (.data, "export"): self = .export

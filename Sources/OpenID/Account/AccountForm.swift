@@ -33,7 +33,7 @@ struct AccountForm: Sendable {
             try await spend("PATCH", "/auth/me")
             _ = try await useCases.profile.update(
                 displayName: try required(name, "displayName"), metadata: nil, of: principal)
-        case (.language, .read(let language)):
+        case (.language, .chooseLanguage(let language)):
             try await spend("PATCH", "/auth/me")
             guard let language else { throw AccountsError.invalidParameter("lang", reason: "is not available") }
             try await useCases.profile.choose(language: language, of: principal)
@@ -67,7 +67,7 @@ struct AccountForm: Sendable {
         case (.sessions, .endOtherSessions):
             try await spend(.logout)
             try await useCases.sessions.logout(scope: .others, refreshToken: nil, by: principal)
-        case (.sessions, .keep(let isRemembered)): return .done(try await keep(isRemembered))
+        case (.sessions, .remember(let isRemembered)): return .done(try await remember(isRemembered))
         case (.apps, .revoke(let client)):
             try await spend("DELETE", "/auth/grants/{clientId}")
             guard let client else { throw AccountsError.grantNotFound }
@@ -118,7 +118,7 @@ struct AccountForm: Sendable {
 
     /// Keeps the session after the browser closes or not, where the application leaves that to the person.
     /// - Returns: The cookie, which the browser keeps as long as one of its sessions.
-    private func keep(_ isRemembered: Bool) async throws -> SessionCookie? {
+    private func remember(_ isRemembered: Bool) async throws -> SessionCookie? {
         let settings = issuer.settings.browserSessions
         guard settings.remember == .ask, let cookie = context.browser.sessions else { return nil }
         try await spend("POST", "/account/sessions")

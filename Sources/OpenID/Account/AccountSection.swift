@@ -54,7 +54,7 @@ package enum AccountAction: Sendable {
     case other
     case rename(to: String?)
     /// Chooses the language by its tag; `nil` for one that the pages do not have.
-    case read(in: String?)
+    case chooseLanguage(String?)
     case changePassword(to: String?, current: String?)
     /// Links an identity of a provider.
     case add(provider: String?)
@@ -63,8 +63,8 @@ package enum AccountAction: Sendable {
     case verify(SentAddressCode?, code: String?)
     case endSession(UUID?)
     case endOtherSessions
-    /// Keeps the browser's session after the browser closes, or does not.
-    case keep(Bool)
+    /// Whether the browser's session lasts after the browser closes.
+    case remember(Bool)
     case revoke(client: String?)
     case undo(merge: UUID?)
     case export
