@@ -16,8 +16,7 @@ package struct ClientCredentials: Sendable {
 
     /// The ids that the client names, none of which is authenticated.
     package var ids: [String] {
-        (authorization.map { OpenIDSettings.basic($0).map(\.id) } ?? [])
-            + [clientID, assertion.flatMap(ClientAuthentication.subject)].compactMap { $0 }
+        basic.map(\.id) + [clientID, assertion.flatMap(ClientAuthentication.subject)].compactMap { $0 }
     }
 }
 
@@ -115,7 +114,7 @@ extension ClientAuthentication {
     private func authenticate(
         _ credentials: ClientCredentials, connectedBy connection: Client, at issuer: Issuer
     ) async throws -> OAuthClient {
-        guard let authorization = credentials.authorization else {
+        guard credentials.authorization != nil else {
             guard let id = credentials.clientID else { throw OAuthError.invalidClient }
             guard let secret = credentials.clientSecret else {
                 let client = try await directory.client(id, at: issuer)
@@ -127,7 +126,7 @@ extension ClientAuthentication {
             }
             return client
         }
-        for (id, secret) in OpenIDSettings.basic(authorization) {
+        for (id, secret) in credentials.basic {
             guard let client = try await client(id, with: secret, connectedBy: connection, at: issuer) else {
                 continue
             }
@@ -154,11 +153,13 @@ extension OpenIDSettings {
     package func name(in credentials: ClientCredentials) -> String? {
         credentials.ids.lazy.compactMap { try? client($0).id }.first
     }
+}
 
-    /// The readings of a Basic header: decoded, and as it is; empty for another scheme.
-    fileprivate static func basic(_ header: String) -> [(id: String, secret: String)] {
-        let parts = header.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
-        guard parts.count == 2, Substring(parts[0]).hasSameBytes(ignoringCaseAs: "basic"),
+extension ClientCredentials {
+    /// The readings of a Basic header: decoded, and as it is; empty without one.
+    fileprivate var basic: [(id: String, secret: String)] {
+        guard let parts = authorization?.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1), parts.count == 2,
+            Substring(parts[0]).hasSameBytes(ignoringCaseAs: "basic"),
             let decoded = Data(base64Encoded: String(Substring(parts[1]))),
             let text = String(validating: decoded, as: UTF8.self),
             let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
