@@ -51,7 +51,7 @@ package struct MessageComposer: Sendable {
         self.applications = applications
     }
 
-    /// Renders a mail; `application` is the display name.
+    /// Renders a mail; `application` is the configured name, which selects the templates and appears in the text.
     package func compose(_ message: Message, application: String) throws(DeliveryError) -> MessageContent {
         let set = try templates(for: message, application: application)
         var values = Values(message, application: application, language: set.language)

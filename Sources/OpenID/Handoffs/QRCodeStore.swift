@@ -34,8 +34,10 @@ package struct FoundQRCode: Sendable {
     /// The request of the code, by which replicas are told of a change.
     package var request: [UInt8]
     package var state: HandoffState
-    /// Whether no other account or session has looked at it before.
-    package var isOfAccount, isOfSession: Bool
+    /// Whether no other account has looked at it before.
+    package var isOfAccount: Bool
+    /// Whether no other session has looked at it before.
+    package var isOfSession: Bool
     package var number: Int?
     package var isNumberShown: Bool
     package var clientID, issuer: String
