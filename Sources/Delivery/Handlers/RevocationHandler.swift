@@ -11,11 +11,11 @@ package struct RevocationHandler: QueueHandler {
         concurrency: 4, attempt: .seconds(50), lease: .seconds(60), grace: .seconds(20), retry: .webhooks)
 
     package static let log = QueueLog(
-        queue: "revocations", deliveredLevel: .info, delivered: "Tokens given back",
-        retried: "Tokens not given back yet", givenUp: "Tokens given up: the service may still honour them",
-        inDoubt: "Tokens may have been given back",
-        unrecorded: "The queue could not be updated after tokens were given back; they will be given back again",
-        cancelled: "Shutdown leaves tokens to be given back again")
+        queue: "revocations", deliveredLevel: .info, delivered: "Tokens revoked",
+        retried: "Tokens not revoked yet", givenUp: "Tokens given up: the service may still honour them",
+        inDoubt: "Tokens may have been revoked",
+        unrecorded: "The queue could not be updated after tokens were revoked; they will be revoked again",
+        cancelled: "Shutdown leaves tokens to be revoked again")
 
     package let queue: any RevocationQueue
     private let providers: any RevokingProviders

@@ -34,9 +34,9 @@ extension MetricsPage.Gauge {
             + values(
                 of: { workers.revocations.statistics }, type: "counter",
                 [
-                    ("tokens_revoked_total", "Tokens given back to the services they came from.", \.sent),
-                    ("tokens_failed_total", "Attempts to give tokens back that will be repeated.", \.failed),
-                    ("tokens_given_up_total", "Tokens that will not be given back any more.", \.givenUp),
+                    ("tokens_revoked_total", "Tokens revoked at the services they came from.", \.sent),
+                    ("tokens_failed_total", "Attempts to revoke tokens that will be repeated.", \.failed),
+                    ("tokens_given_up_total", "Tokens whose revocation was given up.", \.givenUp),
                 ])
             + values(
                 of: { workers.logouts.statistics }, type: "counter",
