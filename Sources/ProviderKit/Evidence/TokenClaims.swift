@@ -38,13 +38,14 @@ public struct TokenClaims: Sendable, Equatable {
         return SingleUse(id: "\(issuer ?? "")\n\(claim)\n\(value)", expires: expiry)
     }
 
-    /// Identifies a token without a `jti` by its issuer, audience, subject and times; `nil` if it lacks `exp`.
+    /// Identifies a token by its issuer, audience, subject, `jti`, `nonce` and times; `nil` if it lacks `exp`.
     ///
     /// The token's text does not identify the token, because a different encoding of the same token may also be valid.
     public var singleUse: SingleUse? {
         guard let expiry else { return nil }
         let times = [issuedAt, expiry, authenticatedAt].map { $0.map { "\($0.timeIntervalSince1970)" } ?? "" }
-        let texts = [issuer, audiences.sorted().joined(separator: " "), subject, id].map { $0 ?? "" }
+        let texts = [issuer, audiences.sorted().joined(separator: " "), subject, id, self["nonce"].string]
+            .map { $0 ?? "" }
         return SingleUse(id: "token\n" + (texts + times).joined(separator: "\n"), expires: expiry)
     }
 }

@@ -44,6 +44,22 @@ struct ConfigurationDifferenceTests {
         }
     }
 
+    @Test func `an application that the file leaves out loses all its providers`() async throws {
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        try await TestServer.with(database: database, others: TestServer.photos) { server in
+            try await eventually("the modes are recorded") {
+                try await server.count(
+                    "SELECT count(DISTINCT application_id) FROM provider_modes") == 2
+            }
+            try await ProcessDirectory.with { directory in
+                let outcome = try await ServerFile(database: database).run(["config", "diff"], in: directory)
+                let lines = outcome.output.split(separator: "\n").filter { $0.hasPrefix("photos/") }
+                #expect(!lines.isEmpty, "\(outcome.output) \(outcome.errorLines)")
+                for line in lines { #expect(line.contains(" -> off: ")) }
+            }
+        }
+    }
+
     @Test func `two changes together are counted together, and a provider that is removed is off`() async throws {
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)
         try await TestServer.with(database: database, providers: "scripted: {}") { server in

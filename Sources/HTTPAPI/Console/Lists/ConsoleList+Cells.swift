@@ -12,7 +12,8 @@ extension ConsoleList.Column {
 
     /// The account of a `uid`, as a link for those who may look at accounts.
     static func account(_ title: String) -> Self {
-        Self(title) { item, request in request.accountLink(item["uid"]) }
+        // An erased account has no page.
+        Self(title) { item, request in item["erasedAt"].isNull ? request.accountLink(item["uid"]) : item["uid"] }
     }
 
     /// When a queued item is tried next, or when it was delivered or given up.

@@ -35,6 +35,7 @@ struct AccountPageAttackTests {
                 #expect(refused.status == 403 && refused.fault == "csrf", "\(token)")
             }
             #expect(try await Self.name(of: ada, at: server).isNull)
+            #expect(try await browser.submit("save", ["displayName": "A\0da"], of: page).status == 400)
             #expect(try await browser.submit("save", ["displayName": "Ada"], of: page).status == 200)
             #expect(try await Self.name(of: ada, at: server) == "Ada")
         }

@@ -144,7 +144,7 @@ struct MixUpTests {
                     .POST, "/oauth/\(path)", raw: Array(repeating: 0x61, count: 1 << 20),
                     headers: ["content-type": "application/x-www-form-urlencoded"])
                 #expect(large.isOAuthError(413, "invalid_request"), "\(path): \(large.text)")
-                let encoded = ["a=%00", "a=%FF", "a=%C0%AF", "a=%ED%A0%80", "a=%zz", "%FF=a"]
+                let encoded = ["a=%00", "a%00=b", "a=%FF", "a=%C0%AF", "a=%ED%A0%80", "a=%zz", "%FF=a"]
                 let faults = ([doubled] + encoded).map { Array("&\($0)".utf8) } + [Array("&a=".utf8) + [0xFF]]
                 for fault in faults {
                     let answer = try await party.api.send(

@@ -50,6 +50,9 @@ struct WireRulesTests {
             for path in ["/oauth/authorize?state=\(long)", "/oauth/userinfo?a=\(long)", "/oauth/\(long)"] {
                 #expect(try await api.send(.GET, path).status == 414, "\(path.prefix(20))")
             }
+            for path in ["/api/v1/auth/providers", "/apps/photos/api/v1/auth/providers"] {
+                #expect(try await api.send(.GET, "\(path)?a=\(long)").status == 200, "\(path)")
+            }
             let token = try await api.send(.GET, "/oauth/userinfo?a=\(long)")
             #expect(token.isOAuthError(414, "invalid_request"))
             expectError(try await api.send(.GET, "/oauth/nothing"), 404, "NOT_FOUND")
