@@ -15,8 +15,9 @@ package protocol RoleIdentityStore: Sendable {
 }
 
 extension RoleIdentityStore {
-    /// Refuses a change of identities, or without a list of the whole account, for which a role counts that does not count
-    /// in the principal's session.
+    /// Requires that every role that counts for one of the identities also counts in the principal's session.
+    ///
+    /// `nil` stands for all identities of the account.
     /// - Throws: `AccountsError.otherIdentityRequired`.
     func requireReach(of principal: Principal, to identities: [UUID]? = nil) async throws {
         let beyond = try await identitiesWithRoles(

@@ -129,12 +129,13 @@ extension SQLStore: RoleIdentityStore {
     static let selectIdentitiesWithRoles = Statement(
         .read,
         """
-        SELECT DISTINCT unnest(g.identities)
+        SELECT DISTINCT r.id
           FROM accounts a
           JOIN admin_grants g ON g.application_id = $1 AND g.uid = ANY (a.uid ||
         """, absorbed,
         """
                )
+          JOIN identities r ON r.application_id = $1 AND r.uid = $2 AND r.id = ANY (g.identities)
          WHERE a.application_id = $1 AND a.uid = $2
            AND NOT EXISTS (SELECT 1 FROM identities i
                             WHERE i.application_id = $1 AND i.uid = $2 AND i.provider = $3 AND i.provider_uid = $4

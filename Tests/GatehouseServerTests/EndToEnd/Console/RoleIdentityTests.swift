@@ -111,6 +111,17 @@ struct RoleIdentityTests {
         }
     }
 
+    @Test func `an account is deleted by any session once the identity of the role is gone`() async throws {
+        try await withIntrusion { intrusion in
+            let email = try await intrusion.identityID(of: "email")
+            let removed = try await intrusion.client.delete(
+                "/auth/identities/\(email)", bearer: intrusion.owner.accessToken)
+            #expect(removed.status < 300, "\(removed.text)")
+            let deleted = try await intrusion.client.delete("/auth/account", bearer: intrusion.bearer)
+            #expect(deleted.status == 204, "\(deleted.text)")
+        }
+    }
+
     @Test func `a session that a proof of another address opens is borrowed`() async throws {
         try await withIntrusion { intrusion in
             let client = intrusion.client
