@@ -25,14 +25,28 @@ extension ConfigurationCommand {
             try await options.withBackend(installed) { backend in
                 let modes = ProviderModes(store: backend.store)
                 var (stranded, count) = (0, 0)
-                for application in try await backend.servedApplications() {
+                func changes(in application: Accounts.Application) async throws -> [(line: String, stranded: Int)] {
+                    var changes: [(String, Int)] = []
                     for change in try await modes.changes(in: application, types: installed.kinds) {
                         let traffic = try await backend.store.transaction(within: .planning) { store in
                             try await store.traffic(of: change.change.provider, application: application.id)
                         }
-                        print("\(application.name)/\(change.line(traffic))")
-                        stranded += change.effect.stranded
+                        changes.append(("\(application.name)/\(change.line(traffic))", change.effect.stranded))
+                    }
+                    return changes
+                }
+                let (configured, leftOut) = try await backend.servedApplications()
+                for application in configured {
+                    for change in try await changes(in: application) {
+                        print(change.line)
+                        stranded += change.stranded
                         count += 1
+                    }
+                }
+                // They do not count: they may have been left out for long, which the database does not know.
+                for application in leftOut {
+                    for change in try await changes(in: application) {
+                        print("\(change.line); the file has no \(application.name)")
                     }
                 }
                 if count == 0 { print("no mode of a provider changes") }
@@ -45,13 +59,17 @@ extension ConfigurationCommand {
 }
 
 extension Backend {
-    /// The applications that have been served before, also those that the configuration leaves out;
-    /// `applications(of:)` would give new ones a number.
-    fileprivate func servedApplications() async throws -> [Accounts.Application] {
-        try await ApplicationsTable(database: database).all().map { served in
-            configuration.applications.first { $0.name == served.name }?.application(id: served.id)
-                ?? Accounts.Application(withoutProviders: served.name, id: served.id)
+    /// The applications that have been served before: those of the configuration, and others, which nobody can sign in to
+    /// any more; `applications(of:)` would give new ones a number.
+    fileprivate func servedApplications() async throws -> (
+        configured: [Accounts.Application], leftOut: [Accounts.Application]
+    ) {
+        let known = try await ApplicationsTable(database: database).all()
+        let configured = configuration.applications.compactMap { configured in
+            known.first { $0.name == configured.name }.map { configured.application(id: $0.id) }
         }
+        let leftOut = known.filter { configuration.application(named: $0.name) == nil }
+        return (configured, leftOut.map { Accounts.Application(withoutProviders: $0.name, id: $0.id) })
     }
 }
 
