@@ -1,5 +1,6 @@
 package import Foundation
 internal import ProviderKit
+internal import Synchronization
 
 /// Signs in with a code that is sent to an address.
 ///
@@ -48,6 +49,7 @@ package struct OneTimeCodes: Sendable {
             purpose == .proof ? .signInCode : .confirmAddress, to: target.address, code: code, link: link?.url,
             until: tokens.time.now().addingTimeInterval(Self.lifetime.inSeconds),
             locale: client.languages)
+        let isCounted = Mutex(false)
         let issued = try await store.retryingTransaction { store in
             let issued = try await store.issue(challenge, application: application.id)
             guard issued.isNew else { return issued }
@@ -58,9 +60,12 @@ package struct OneTimeCodes: Sendable {
                 try await store.issue(
                     .signInLink(link.token, provider: configured.name, target: target), application: application.id)
             }
-            // Only sent codes count towards the limit. If the limit is exceeded, the challenge is rolled back. The limit is
-            // counted outside of the transaction, so it comes after everything that may make the transaction run again.
-            try await limits.spend(.otpSend, of: RateSubject(target: target.address.value), in: application)
+            // Only sent codes count towards the limit, each once, although the transaction may run again. If the limit is
+            // exceeded, the challenge is rolled back.
+            if !isCounted.withLock({ $0 }) {
+                try await limits.spend(.otpSend, of: RateSubject(target: target.address.value), in: application)
+                isCounted.withLock { $0 = true }
+            }
             // If the linking rules would refuse the sign-in, such as for a provider without sign-up, no code is sent.
             let opens = try await mayUse(configured, target: target, in: application, store: store)
             let isSent = principal != nil || opens

@@ -63,7 +63,8 @@ package struct OutboxTable: OutboxQueue {
             guard
                 let message: Message = sealing.decoded(try row.next(), at: .outbox(application: application, id: id))
             else {
-                try await markFailed(id, application: application, reason: "unreadable", retryAfter: nil)
+                try await markFailed(
+                    id, application: application, reason: "unreadable", retryAfter: nil, attempts: try row.next())
                 continue
             }
             messages.append(
@@ -86,7 +87,7 @@ package struct OutboxTable: OutboxQueue {
         try await database.once(Self.markSent, [.application(entry.application), .uuid(entry.message.id)])
     }
 
-    /// Leaves a message that another worker has sent meanwhile, because this one's lease had ended.
+    /// Leaves a message that another worker has taken meanwhile, because this one's lease had ended.
     private static let markFailed = Statement(
         .write,
         """
@@ -94,18 +95,21 @@ package struct OutboxTable: OutboxQueue {
            SET due_at = clock.now + coalesce($3, interval '0'), failure = $4, leased_until = NULL,
                failed_at = CASE WHEN $3::interval IS NULL THEN clock.now END
           FROM (SELECT now() AS now) AS clock
-         WHERE application_id = $1 AND id = $2 AND sent_at IS NULL
+         WHERE application_id = $1 AND id = $2 AND attempts = $5 AND sent_at IS NULL
         """)
 
     package func markFailed(_ entry: TakenMessage, reason: String, retryAfter delay: Duration?) async throws {
-        try await markFailed(entry.message.id, application: entry.application, reason: reason, retryAfter: delay)
+        try await markFailed(
+            entry.message.id, application: entry.application, reason: reason, retryAfter: delay,
+            attempts: entry.attempts)
     }
 
     private func markFailed(
-        _ id: UUID, application: Application.ID, reason: String, retryAfter delay: Duration?
+        _ id: UUID, application: Application.ID, reason: String, retryAfter delay: Duration?, attempts: Int
     ) async throws {
         try await database.once(
-            Self.markFailed, [.application(application), .uuid(id), .interval(delay), .text(reason)])
+            Self.markFailed,
+            [.application(application), .uuid(id), .interval(delay), .text(reason), .int(attempts + 1)])
     }
 
     /// Counts a text message once, in a row for its number range and in a row for all ranges.

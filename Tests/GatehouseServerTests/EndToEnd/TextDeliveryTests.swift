@@ -26,16 +26,26 @@ import Testing
         }
     }
 
-    @Test func `a worker whose lease has ended does not fail what another one has sent`() async throws {
+    @Test func `a worker whose lease has ended does not fail what another one has taken or sent`() async throws {
         try await TestServer.with { server in
-            let application = try await server.application()
+            let (application, outbox) = (try await server.application(), server.backend.outbox)
             let message = try message()
             try await server.backend.store.enqueue([message], application: application.id)
-            let taken = TakenMessage(message: message, application: application.id, applicationName: "", attempts: 0)
-            try await server.backend.outbox.markFailed(taken, reason: "late", retryAfter: nil)
-            for _ in 0..<2 {
-                try await server.backend.outbox.markDelivered(taken)
-                try await server.backend.outbox.markFailed(taken, reason: "late", retryAfter: nil)
+            try await eventually("the text is sent") {
+                try await server.count("SELECT count(*) FROM outbox WHERE sent_at IS NOT NULL") == 1
+            }
+            try await server.execute(
+                "UPDATE outbox SET sent_at = NULL, attempts = 2, due_at = now() + interval '1 hour'")
+            let late = TakenMessage(message: message, application: application.id, applicationName: "", attempts: 0)
+            try await outbox.markFailed(late, reason: "late", retryAfter: nil)
+            let failed = try await server.count("SELECT count(*) FROM outbox WHERE failed_at IS NOT NULL")
+            #expect(failed == 0, "it is being sent")
+            let second = TakenMessage(message: message, application: application.id, applicationName: "", attempts: 1)
+            try await outbox.markFailed(second, reason: "refused", retryAfter: nil)
+            #expect(try await server.count("SELECT count(*) FROM outbox WHERE failure = 'refused'") == 1)
+            for worker in [late, second] {
+                try await outbox.markDelivered(worker)
+                try await outbox.markFailed(worker, reason: "late", retryAfter: nil)
                 let sent = try await server.count(
                     "SELECT count(*) FROM outbox WHERE sent_at IS NOT NULL AND failed_at IS NULL AND failure IS NULL")
                 #expect(sent == 1)
