@@ -217,23 +217,29 @@ struct RunningServer {
 
     /// Applies the changed sections of a reloaded configuration.
     func take(over configuration: Configuration, sections: Set<Configuration.Section>) async throws {
-        // Everything that may fail comes first, so that a configuration is never in force by half.
-        let changed = try await backend.scopes(of: configuration)
-        let logoutURIs = try await backend.logoutURIs(of: configuration)
-        let changedSite = try await backend.site(of: configuration)
+        // Everything that may fail comes first, so that a configuration is never in force by half. The site is the last,
+        // because it makes signing keys.
         let webhooks = try configuration.webhooks.map { try Webhook($0) }
         let email = try configuration.delivery.emailDelivery(inbox: nil)
         let sms = try configuration.delivery.smsDelivery(by: backend.posting, inbox: nil)
         let composer = try configuration.delivery.composer()
+        var applications: (scopes: [ErasureScope], logoutURIs: CurrentWebhooks.LogoutURIs)?
         if sections.contains(.applications) {
+            let changed = try await backend.scopes(of: configuration)
             try await backend.replayLedgers(of: changed)
-            // It never falls, because tokens issued earlier stay valid for their own lifetime.
-            backend.accessLifetime.update { $0 = max($0, configuration.longestAccessLifetime) }
-            scopes.replace(with: changed)
-            backend.webhooks.replace(logoutURIs: logoutURIs)
+            applications = (changed, try await backend.logoutURIs(of: configuration))
         }
         // The site depends on all of these, because it also lists the recipients of personal data.
-        if !sections.isDisjoint(with: [.applications, .webhooks, .delivery, .admin]) {
+        let hasChanged = !sections.isDisjoint(with: [.applications, .webhooks, .delivery, .admin])
+        let changedSite = hasChanged ? try await backend.site(of: configuration) : nil
+
+        if let applications {
+            // It never falls, because tokens issued earlier stay valid for their own lifetime.
+            backend.accessLifetime.update { $0 = max($0, configuration.longestAccessLifetime) }
+            scopes.replace(with: applications.scopes)
+            backend.webhooks.replace(logoutURIs: applications.logoutURIs)
+        }
+        if let changedSite {
             site.replace(with: changedSite)
             await switches.followReload()
         }
