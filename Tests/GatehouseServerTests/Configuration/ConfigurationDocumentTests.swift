@@ -20,6 +20,7 @@ struct ConfigurationDocumentTests {
             "a: 'b\nc: d",
             "gatehouse.yaml:2: not valid YAML: found unexpected end of stream; a quote or bracket is not closed"
         ),
+        ("a: 1\r\nb: [c\r\nd: 1", "gatehouse.yaml:3: not valid YAML: did not find expected ',' or ']'"),
         ("a: 1\n---\nb: 2", "gatehouse.yaml:2: not valid YAML: but found another document"),
         ("a: 1\nb: \u{01}", "gatehouse.yaml:2: not valid YAML: control characters are not allowed"),
         ("a: *b", "gatehouse.yaml:1: not valid YAML: found undefined alias"),

@@ -59,6 +59,10 @@ struct DialectConfigurationTests {
         ),
         (yaml("", redirectURIs: "\"\(uri)\""), "timetracker: needs one of"),
         (yaml("provider: nobody"), "timetracker.provider: the application has no such provider"),
+        (
+            yaml("provider: broken", providers: "scripted: {}, broken: { kind: scripted, colour: red }"),
+            "providers.broken.colour: unknown key"
+        ),
         (yaml("", providers: ""), "timetracker.provider: the application has no provider with pages"),
         (
             yaml("provider: scripted", providers: "scripted: { enabled: false }"),

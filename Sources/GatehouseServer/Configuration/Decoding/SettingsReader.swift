@@ -193,6 +193,9 @@ final class SettingsReader {
 
     func report(_ reason: String, at place: Place) { problems.append(problem(reason, at: place)) }
 
+    /// Whether a problem was reported below a path.
+    func hasReported(below path: String) -> Bool { problems.contains { $0.path.hasPrefix(path + ".") } }
+
     func warn(_ reason: String, at place: Place) { warnings.append(problem(reason, at: place)) }
 
     private func problem(_ reason: String, at place: Place) -> ConfigurationProblem {

@@ -78,8 +78,9 @@ struct DialectChecks {
             return application.openid == nil ? refuse("the application has no pages without `openid`") : name
         }
         guard let provider = providers[name] else {
-            // A provider that the file has is missing here because of a problem that was reported already.
-            return self.node["providers"]?[name] == nil ? refuse("the application has no such provider") : nil
+            // A provider with a problem is missing here, too.
+            let path = self.node.place(of: "providers").key(name, line: nil).path
+            return reader.hasReported(below: path) ? nil : refuse("the application has no such provider")
         }
         guard provider.mode != .off else { return refuse("this provider is off") }
         guard usable.contains(provider.name) else { return refuse("this provider has no pages to sign in at") }

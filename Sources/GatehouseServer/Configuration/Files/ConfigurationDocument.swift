@@ -93,7 +93,7 @@ extension SettingsReader {
         switch error {
         case .scanner(_, let problem, let mark, let yaml), .parser(_, let problem, let mark, let yaml),
             .composer(_, let problem, let mark, let yaml):
-            let lines = yaml.split(separator: "\n", omittingEmptySubsequences: false)
+            let lines = yaml.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             // libyaml reports a missing end one line after the last.
             let line = min(mark.line, lines.count)
             let advice =
