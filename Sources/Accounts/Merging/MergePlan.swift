@@ -31,7 +31,8 @@ package struct MergePlan: Sendable, Equatable {
     /// The absorbed account's display name, if the survivor has none.
     package let displayName: String?
     package let metadata: [String: JSONValue]
-    /// Names of the values that differ, such as `metadata.theme`; the survivor keeps its own.
+    /// Names of the values that do not move, such as `metadata.theme`: the survivor has another one, or the metadata of
+    /// both together would be too large.
     package let collisions: [String]
     /// The guest identities that the merge removes.
     package let guests: [Identity]

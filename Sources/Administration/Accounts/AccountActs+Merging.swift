@@ -54,7 +54,9 @@ extension AccountActs {
 extension MergePlan {
     fileprivate var warnings: [String] {
         var warnings: [String] = []
-        if !collisions.isEmpty { warnings.append("The surviving account keeps its own values of what differs") }
+        if !collisions.isEmpty {
+            warnings.append("Some values of the absorbed account do not move, as the survivor has others or no room")
+        }
         if !guests.isEmpty { warnings.append("A guest's identity is removed") }
         if endedSessions > 0 { warnings.append("Sessions end, so that apps ask the person to sign in again") }
         return warnings

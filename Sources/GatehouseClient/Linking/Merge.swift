@@ -43,7 +43,8 @@ extension GatehouseClient {
         public let absorbed: String
         /// What moves to the survivor.
         public let moves: Moves
-        /// The names of values that differ, such as `metadata.theme`; the survivor keeps its own.
+        /// The names of values that do not move, such as `metadata.theme`: the survivor has another one, or the metadata of
+        /// both together would be too large.
         public let collisions: [String]
         /// What is lost.
         public let drops: [Drop]

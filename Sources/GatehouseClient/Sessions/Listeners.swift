@@ -13,7 +13,7 @@ final class Listeners: Sendable {
 
     func report(_ change: GatehouseClient.Change) {
         for (id, stream) in open.withLock({ $0.streams }) {
-            // A stream that had ended before it was added has told nobody.
+            // `onTermination` is not called for a stream that ended before it was set.
             if case .terminated = stream.yield(change) { open.withLock { _ = $0.streams.removeValue(forKey: id) } }
         }
     }

@@ -55,7 +55,7 @@ package struct Backend {
             connections ?? configuration.database.postgres,
             logger: Logger(label: logger.label) { _ in GatedLogHandler(logger, behind: gate) })
         let network = OutboundNetwork()
-        // Strangers have chosen the addresses of clients that registered themselves, so they look names up apart.
+        // For hosts that clients have named that registered themselves (`UpstreamPorts.foreign`).
         let foreign = OutboundNetwork()
         database.start()
         do {

@@ -18,8 +18,9 @@ package final class UpstreamPorts: ProviderPortsSource {
 
     package let findings = FindingLog()
     private let network: OutboundNetwork
-    /// The network of addresses that strangers have chosen, whose name servers may never answer: each such name blocks
-    /// a thread of a network that looks names up.
+    /// For hosts that clients have named that registered themselves.
+    ///
+    /// A name server that never answers blocks a thread of the network's resolver, so these hosts have other threads.
     private let foreign: OutboundNetwork
     /// The ports by provider; they are kept so that fetched keys survive a reload.
     private let made = Mutex<[Key: ProviderPorts]>([:])

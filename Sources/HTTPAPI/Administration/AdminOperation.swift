@@ -15,7 +15,8 @@ struct AdminOperation<Input: Sendable, Output: Sendable>: Sendable {
     /// Creates an operation.
     ///
     /// With the scope `nil` any administrator may call it. `limit` is counted by administrator, in addition to the limits
-    /// by client and by key. An operation that takes long, or waits for others, has a capacity of its own. One that
+    /// by client and by key. An operation that takes long, or waits for others, has a capacity of
+    /// its own; so has one that reads something before it waits for the common one (`AdminRequest.inTurn`). One that
     /// `needsProof` is refused to a person whose last proof is older than `admin.stepUp`.
     init(
         _ name: String, scope: AdminScope?, limit: RateLimit? = nil, hasOwnCapacity: Bool = false,

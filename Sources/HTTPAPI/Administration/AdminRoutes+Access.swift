@@ -72,12 +72,13 @@ struct AccessOperations {
             "serviceKeys.rotate", scope: .writeAdmins, hasOwnCapacity: true, needsProof: true,
             errors: [.notFound, .wrongState]
         ) { request, input in
+            let act = request.act(because: try input.body.reasonWithoutNote)
             // Read before the call waits for its turn, so that of calls at the same time one succeeds.
             let seen = try await useCases.keys.secretHash(of: input.name, in: request.application)
             return try await request.inTurn {
                 try await useCases.keys.rotate(
-                    input.name, replacing: seen, overlap: .seconds(input.body.body.overlap ?? 0),
-                    by: request.act(because: input.body.reasonWithoutNote), in: request.application)
+                    input.name, replacing: seen, overlap: .seconds(input.body.body.overlap ?? 0), by: act,
+                    in: request.application)
             }
         }
     }

@@ -7,7 +7,8 @@ extension MergePlan: ResponsePayload {
         Field("survivor", \.survivor)
         Field("absorbed", \.absorbed)
         Field("moves") { Moves(plan: $0) }
-        // The names of values that differ, such as `metadata.theme`; the surviving account keeps its own values.
+        // The names of values that do not move, such as `metadata.theme`: the surviving account has another one, or the
+        // metadata of both together would be too large.
         Field("collisions", \.collisions)
         Field("drops", \.drops)
     }

@@ -44,9 +44,9 @@ public struct TokenClaims: Sendable, Equatable {
     public var singleUse: SingleUse? {
         guard let expiry else { return nil }
         let times = [issuedAt, expiry, authenticatedAt].map { $0.map { "\($0.timeIntervalSince1970)" } ?? "" }
-        let texts = [issuer, audiences.sorted().joined(separator: " "), subject, id, self["nonce"].string]
-            .map { $0 ?? "" }
-        return SingleUse(id: "token\n" + (texts + times).joined(separator: "\n"), expires: expiry)
+        let texts = [issuer, audiences.sorted().joined(separator: " "), subject, id].map { $0 ?? "" }
+        let nonce = self["nonce"].string.map { [$0] } ?? []
+        return SingleUse(id: "token\n" + (texts + times + nonce).joined(separator: "\n"), expires: expiry)
     }
 }
 

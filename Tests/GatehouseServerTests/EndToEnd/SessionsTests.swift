@@ -19,7 +19,8 @@ struct SessionsTests {
             let person = try await client.register(at: server)
             let body: JSONValue = ["email": .string(person.email), "password": .string(person.password)]
             _ = try await client.post("/auth/login", body, headers: ["x-device-name": "Kitchen", "user-agent": "curl"])
-            let login = try await client.post("/auth/login", body, headers: ["user-agent": "Browser/1.0"])
+            let login = try await client.post(
+                "/auth/login", body, headers: ["x-device-name": "", "user-agent": "Browser/1.0"])
             let asking = try Person(login, email: "", password: "")
             _ = try await client.guest()
             let answer = try await client.get("/auth/sessions", bearer: asking.accessToken)

@@ -12,8 +12,11 @@ extension ConsoleList.Column {
 
     /// The account of a `uid`, as a link for those who may look at accounts.
     static func account(_ title: String) -> Self {
-        // An erased account has no page.
-        Self(title) { item, request in item["erasedAt"].isNull ? request.accountLink(item["uid"]) : item["uid"] }
+        Self(title) { item, request in
+            // An erased account has no page.
+            let isErased = !item["erasedAt"].isNull || item["type"] == "account.erased"
+            return isErased ? item["uid"] : request.accountLink(item["uid"])
+        }
     }
 
     /// When a queued item is tried next, or when it was delivered or given up.

@@ -111,6 +111,10 @@ struct HostedPagesTests {
             code = try await open(app, in: &browser).code
             let first = try await app.redeem(code)
             #expect(first.status == 200)
+            let noted = try await server.count(
+                "SELECT count(*) FROM redirect_flows f JOIN sessions s USING (application_id) WHERE s.id = f.session_id"
+            )
+            #expect(noted == 1)
             expectError(try await app.redeem(code), 401, "INVALID_TOKEN")
             try await server.age("redirect_flows", "redeemed_at", by: "3 seconds", where: "redeemed_at IS NOT NULL")
             expectError(try await app.redeem(code), 401, "INVALID_TOKEN")

@@ -208,6 +208,7 @@ struct TokenInspectionTests {
                 .OPTIONS, "/oauth/token",
                 headers: ["origin": "https://gallery.example", "access-control-request-method": "POST"])
             #expect(preflight.status == 204 && preflight.headers.first(name: "access-control-allow-origin") == "*")
+            #expect(preflight.headers.first(name: "access-control-allow-headers")?.contains("DPoP") == true)
             let closed = try await api.send(
                 .OPTIONS, "/oauth/introspect",
                 headers: ["origin": "https://gallery.example", "access-control-request-method": "POST"])
