@@ -11,7 +11,7 @@ public struct MobileNetworkProvider: DirectProvider, GatewayProvider {
         public let assertion: String?
 
         /// The fields of the body: only the assertion.
-        public static let fields = RequestFields(Self.init, .init("assertion"))
+        public static let fields = RequestFields(Self.init, .init("assertion", isRequired: true))
     }
 
     /// `true`, for claims of assertions.

@@ -34,9 +34,7 @@ public enum GatehouseServer {
             print(RootCommand.fullMessage(for: error))
             end(with: 0)
         }
-        // The lines of a configuration's problems begin with the file and the line, which tools recognise.
-        let prefix = error is ConfigurationError ? "" : "gatehouse: "
-        FileHandle.standardError.write(Data("\(prefix)\(RootCommand.message(for: error))\n".utf8))
+        FileHandle.standardError.write(Data("gatehouse: \(RootCommand.message(for: error))\n".utf8))
         end(with: 1)
     }
 
