@@ -118,6 +118,12 @@ struct RequestState: Sendable {
 
     // MARK: - Links between pages
 
+    /// Whether the request names another account than that of a session, which is not to be signed in then.
+    func forbids(_ session: BrowserSession) -> Bool {
+        guard let named = request.subject, request.linksProvider == nil else { return false }
+        return !session.isNamed(named, by: subject)
+    }
+
     /// Whether a person who has no account can open one with a code.
     var offersSignUp: Bool { opensAccounts && issuer.sendsCodesForSignUp }
 

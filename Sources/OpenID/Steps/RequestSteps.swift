@@ -72,7 +72,7 @@ package struct RequestSteps: Sendable {
             let session = signedIn.session.grant.sessionID
             guard var now = try await reload(state, context, under: cookie) else { return .fault(.notYours) }
             now.progress = RequestProgress(provenBy: session, isNewAccount: false, after: now.progress)
-            return try await proceed(now, as: session, context, cookie: cookie)
+            return try await proceed(now, as: session, after: state, context, cookie: cookie)
         }
     }
 
@@ -155,12 +155,12 @@ package struct RequestSteps: Sendable {
             } else if state.progress.pending?.conflict != nil, session == state.candidate?.session.id {
                 now.progress.pending = state.progress.pending
             }
-            return try await proceed(now, as: session, context, cookie: cookie)
+            return try await proceed(now, as: session, after: state, context, cookie: cookie)
         case .borrowed(let signedIn, let cookie):
             let session = signedIn.session.grant.sessionID
             guard var now = try await reload(state, context, under: cookie) else { return .fault(.notYours) }
             now.progress = RequestProgress(borrowing: session, after: state.progress)
-            return try await proceed(now, as: session, context, cookie: cookie)
+            return try await proceed(now, as: session, after: state, context, cookie: cookie)
         case .page(let step): return .page(try await page(step, of: state, context))
         case .denied: return try await end(state, context, with: .denied, cookie: nil)
         case .ended(let ending?): return answer(to: ending, of: state, cookie: nil)
@@ -207,11 +207,18 @@ package struct RequestSteps: Sendable {
     }
 
     /// Goes on with the session that a proof has opened.
+    ///
+    /// The session ends at once if the request is for another account, unless the browser had it before the proof.
     private func proceed(
-        _ state: RequestState, as session: UUID, _ context: Context, cookie: OpaqueToken
+        _ state: RequestState, as session: UUID, after former: RequestState, _ context: Context, cookie: OpaqueToken
     ) async throws -> StepResponse {
         let application = context.issuer.application
         let others = state.live.filter { $0.session.id != session }
+        if let opened = state.live.first(where: { $0.session.id == session })?.session, state.forbids(opened),
+            !former.live.contains(where: { $0.session.id == session })
+        {
+            _ = try await store.endSession(session, of: opened.uid, because: .signedOut, application: application.id)
+        }
         for surplus in others.sorted(by: { $0.lastUsedAt > $1.lastUsedAt }).dropFirst(Self.mostAccounts - 1) {
             _ = try await store.endSession(
                 surplus.session.id, of: surplus.session.uid, because: .signedOut, application: application.id)
@@ -257,7 +264,7 @@ package struct RequestSteps: Sendable {
             now.progress.hasActed = action != nil || state.progress.hasActed
         }
         if action.map(state.links(by:)) ?? state.linksCallback { now.progress.hasLinked = true }
-        return try await proceed(now, as: proven.session.id, context, cookie: cookie)
+        return try await proceed(now, as: proven.session.id, after: state, context, cookie: cookie)
     }
 
     /// Ends the request if nothing is left to ask, and otherwise stores its progress.

@@ -180,6 +180,22 @@ struct ClientSessionTests {
         }
     }
 
+    @Test func `a hint for another account leaves the browser as it was`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let (ada, bob) = (try await party.api.register(at: server), try await party.api.register(at: server))
+            let tokens = try await party.redeem(party.code(cookie: party.browser(of: ada)))
+            let hint = ["id_token_hint": tokens["id_token"].string ?? ""]
+            var browser = PageBrowser(server)
+            let refused = try await browser.signIn(bob, at: browser.begin(party, hint))
+            #expect(refused.returnedError == "access_denied", "\(refused.text)")
+            #expect(try await browser.begin(party, ["prompt": "none"]).returnedError == "login_required")
+            #expect(try await browser.signIn(bob, at: browser.begin(party)).code != nil)
+            _ = try await browser.signIn(bob, at: browser.begin(party, hint))
+            #expect(try await browser.begin(party, ["prompt": "none"]).code != nil, "he was signed in before")
+        }
+    }
+
     @Test func `accounts that were merged one after the other are aliases, and can be named by a hint`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let party = RelyingParty(server)
