@@ -25,28 +25,18 @@ extension ConfigurationCommand {
             try await options.withBackend(installed) { backend in
                 let modes = ProviderModes(store: backend.store)
                 var (stranded, count) = (0, 0)
-                func changes(in application: Accounts.Application) async throws -> [(line: String, stranded: Int)] {
-                    var changes: [(String, Int)] = []
+                for application in try await backend.servedApplications() {
+                    let isLeftOut = backend.configuration.application(named: application.name) == nil
                     for change in try await modes.changes(in: application, types: installed.kinds) {
                         let traffic = try await backend.store.transaction(within: .planning) { store in
                             try await store.traffic(of: change.change.provider, application: application.id)
                         }
-                        changes.append(("\(application.name)/\(change.line(traffic))", change.effect.stranded))
-                    }
-                    return changes
-                }
-                let (configured, leftOut) = try await backend.servedApplications()
-                for application in configured {
-                    for change in try await changes(in: application) {
-                        print(change.line)
-                        stranded += change.stranded
+                        let end = isLeftOut ? "; the file has no \(application.name)" : ""
+                        print("\(application.name)/\(change.line(traffic))\(end)")
+                        // An earlier file may have left the application out, so its accounts are not counted again.
+                        guard !isLeftOut else { continue }
+                        stranded += change.effect.stranded
                         count += 1
-                    }
-                }
-                // They do not count: they may have been left out for long, which the database does not know.
-                for application in leftOut {
-                    for change in try await changes(in: application) {
-                        print("\(change.line); the file has no \(application.name)")
                     }
                 }
                 if count == 0 { print("no mode of a provider changes") }
@@ -59,22 +49,17 @@ extension ConfigurationCommand {
 }
 
 extension Backend {
-    /// The applications that have been served before: those of the configuration, and others, which nobody can sign in to
-    /// any more; `applications(of:)` would give new ones a number.
-    fileprivate func servedApplications() async throws -> (
-        configured: [Accounts.Application], leftOut: [Accounts.Application]
-    ) {
-        let known = try await ApplicationsTable(database: database).all()
-        let configured = configuration.applications.compactMap { configured in
-            known.first { $0.name == configured.name }.map { configured.application(id: $0.id) }
+    /// All applications that have been served before; `applications(of:)` would give new ones a number.
+    fileprivate func servedApplications() async throws -> [Accounts.Application] {
+        try await ApplicationsTable(database: database).all().map { served in
+            configuration.application(named: served.name)?.application(id: served.id)
+                ?? Accounts.Application(withoutProviders: served.name, id: served.id)
         }
-        let leftOut = known.filter { configuration.application(named: $0.name) == nil }
-        return (configured, leftOut.map { Accounts.Application(withoutProviders: $0.name, id: $0.id) })
     }
 }
 
 extension Accounts.Application {
-    /// An application that nobody can sign in to any more.
+    /// An application without a way to sign in.
     fileprivate convenience init(withoutProviders name: String, id: ID) {
         self.init(
             id: id, name: name, issuer: "", audience: name, policy: ApplicationPolicy(),
