@@ -5,7 +5,6 @@ internal import Foundation
 internal import HTTPAPI
 internal import HummingbirdCore
 internal import HummingbirdHTTP2
-internal import HummingbirdTLS
 internal import MaxMind
 internal import NIOCore
 internal import NIOSSL
@@ -97,9 +96,13 @@ extension Configuration.SMS {
 extension Configuration.TLS? {
     /// HTTP/1.1, and HTTP/2 as well if this server ends TLS.
     ///
-    /// A connection is closed if a request does not arrive in full within `bodyDeadline`.
-    func httpServer(bodyDeadline: Duration) throws -> HTTPServerBuilder {
-        let connection = Self.connection(bodyDeadline: TimeAmount(bodyDeadline))
+    /// A connection is closed if its handshake does not end, a request does not arrive in full, or its client reads nothing
+    /// of a response within `transferDeadline`.
+    func httpServer(transferDeadline: Duration) throws -> HTTPServerBuilder {
+        let deadline = TimeAmount(transferDeadline)
+        let connection = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [TransferDeadlineHandler(limit: deadline), DisconnectHandler()],
+            idleTimeout: .seconds(Self.idleSeconds), httpDecoderConfiguration: .init(maxHeaderFieldSize: 32 * 1024))
         guard let tls = self else { return .http1(configuration: connection) }
         do {
             let chain = try NIOSSLCertificate.fromPEMBytes(Array(tls.certificate.utf8))
@@ -108,18 +111,20 @@ extension Configuration.TLS? {
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
             // RFC 8996 deprecates older versions.
             secure.minimumTLSVersion = .tlsv12
-            return try .http2Upgrade(
-                tlsConfiguration: secure,
-                configuration: .init(idleTimeout: .seconds(Self.idleSeconds), streamConfiguration: connection))
+            // Hummingbird would find out that the key does not fit only when the server starts.
+            _ = try NIOSSLContext(configuration: secure)
+            return HTTPServerBuilder { [secure] responder in
+                TimedHandshake(
+                    base: try HTTP2UpgradeChannel(
+                        tlsConfiguration: secure,
+                        configuration: .init(
+                            idleTimeout: .seconds(Self.idleSeconds), streamConfiguration: connection),
+                        responder: responder),
+                    limit: deadline)
+            }
         } catch {
             throw ServerError.unusableTLS(reason: "\(error)")
         }
-    }
-
-    private static func connection(bodyDeadline: TimeAmount) -> HTTP1Channel.Configuration {
-        .init(
-            additionalChannelHandlers: [BodyDeadlineHandler(limit: bodyDeadline), DisconnectHandler()],
-            idleTimeout: .seconds(idleSeconds), httpDecoderConfiguration: .init(maxHeaderFieldSize: 32 * 1024))
     }
 
     private static var idleSeconds: Int64 { 60 }

@@ -129,17 +129,17 @@ struct RunningServer {
 
     /// Runs until one of the signals arrives, and returns after a graceful shutdown.
     ///
-    /// `reload` watches the configuration file. `onRunning` is called with the port once it is open. A connection is
-    /// closed if a request does not arrive in full within `bodyDeadline`.
+    /// `reload` watches the configuration file. `onRunning` is called with the port once it is open. `transferDeadline`
+    /// limits how long a client may take for a handshake, to send a request and to read a response.
     func run(
         reload: ConfigurationWatcher?, signals: [UnixSignal] = [.sigterm, .sigint],
-        bodyDeadline: Duration = .seconds(30), onRunning: @escaping @Sendable (_ port: Int) async -> Void
+        transferDeadline: Duration = .seconds(30), onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) async throws {
         let server = backend.configuration.server
         let (readiness, ready) = AsyncStream.makeStream(of: Void.self)
         let application = Hummingbird.Application(
             responder: api.responder(),
-            server: try server.tls.httpServer(bodyDeadline: bodyDeadline),
+            server: try server.tls.httpServer(transferDeadline: transferDeadline),
             configuration: .init(
                 address: .hostname(server.host, port: server.port), serverName: "Gatehouse",
                 availableConnectionsDelegate: .maximum(
@@ -156,7 +156,8 @@ struct RunningServer {
             logger: backend.logger)
         let services: [any Service] =
             backgroundServices(readiness: readiness) + (reload.map { [$0] } ?? [])
-            + [application, WaitingPages(waiters: waiters)] + (try administrationListener(bodyDeadline: bodyDeadline))
+            + [application, WaitingPages(waiters: waiters)]
+            + (try administrationListener(transferDeadline: transferDeadline))
         let group = ServiceGroup(
             configuration: .init(
                 // Without a name, a service would be logged with all its properties, such as the database and the
@@ -173,13 +174,13 @@ struct RunningServer {
     }
 
     /// The listener of `server.admin`, if there is one.
-    private func administrationListener(bodyDeadline: Duration) throws -> [any Service] {
+    private func administrationListener(transferDeadline: Duration) throws -> [any Service] {
         let server = backend.configuration.server
         guard let listener = server.admin else { return [] }
         return [
             Hummingbird.Application(
                 responder: api.responder(at: .administration(endsTLS: listener.tls != nil)),
-                server: try listener.tls.httpServer(bodyDeadline: bodyDeadline),
+                server: try listener.tls.httpServer(transferDeadline: transferDeadline),
                 configuration: .init(
                     address: .hostname(listener.host, port: listener.port), serverName: "Gatehouse",
                     availableConnectionsDelegate: .maximum(Self.administrators, logger: backend.quietLogger)),

@@ -31,19 +31,21 @@ extension Channel {
     }
 }
 
-/// Closes the channel of a request that has not arrived in full within a time limit.
+/// Closes the channel of a client that does not send a request, or does not read a response, within a time limit.
 ///
 /// With HTTP/1 the channel is the connection, with HTTP/2 it is the request's own stream. The idle timeout alone would
-/// let a client send one byte a minute.
-package final class BodyDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
+/// let a client send one byte a minute, and does not run while a response is being written.
+package final class TransferDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
 
-    private let limit: TimeAmount
     private var isArriving = false
-    private var deadline: Scheduled<Void>?
+    private var arrival: ClosingTimer
+    private var departure: ClosingTimer
 
+    /// `limit` is for a whole request, and for each time that the client lets the send buffer stay full.
     package init(limit: TimeAmount) {
-        self.limit = limit
+        arrival = ClosingTimer(limit: limit)
+        departure = ClosingTimer(limit: limit)
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -52,7 +54,7 @@ package final class BodyDeadlineHandler: ChannelInboundHandler, RemovableChannel
         case .body: break
         case .end:
             isArriving = false
-            cancel()
+            arrival.cancel()
         }
         context.fireChannelRead(data)
     }
@@ -60,11 +62,13 @@ package final class BodyDeadlineHandler: ChannelInboundHandler, RemovableChannel
     /// Starts the timer only if the request is still incomplete after a read, because most requests arrive in one read
     /// and need no timer.
     package func channelReadComplete(context: ChannelHandlerContext) {
-        if isArriving, deadline == nil {
-            let channel = context.channel
-            deadline = context.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
-        }
+        if isArriving { arrival.start(for: context.channel) }
         context.fireChannelReadComplete()
+    }
+
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { departure.cancel() } else { departure.start(for: context.channel) }
+        context.fireChannelWritabilityChanged()
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
@@ -77,7 +81,28 @@ package final class BodyDeadlineHandler: ChannelInboundHandler, RemovableChannel
     }
 
     private func cancel() {
-        deadline?.cancel()
-        deadline = nil
+        arrival.cancel()
+        departure.cancel()
+    }
+}
+
+/// A timer that closes a channel.
+private struct ClosingTimer {
+    private let limit: TimeAmount
+    private var task: Scheduled<Void>?
+
+    init(limit: TimeAmount) {
+        self.limit = limit
+    }
+
+    /// Has no effect while the timer runs.
+    mutating func start(for channel: any Channel) {
+        guard task == nil else { return }
+        task = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
+    }
+
+    mutating func cancel() {
+        task?.cancel()
+        task = nil
     }
 }

@@ -187,7 +187,7 @@ struct TransportTests {
     }
 
     @Test func `a body that does not arrive costs the client its connection`() async throws {
-        try await TestServer.with(bodyDeadline: .seconds(1)) { server in
+        try await TestServer.with(transferDeadline: .seconds(1)) { server in
             for body in ["", "{"] {
                 let isHungUp = await RawExchange(server).isHungUp(
                     after: "POST /api/v1/auth/anonymous HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -196,6 +196,26 @@ struct TransportTests {
             }
             let answer = try await APIClient(server).post("/auth/anonymous")
             #expect(answer.status == 200, "other clients are served")
+        }
+    }
+
+    @Test func `a client that sends requests and reads no response is cut off`() async throws {
+        try await TestServer.with(transferDeadline: .seconds(1)) { server in
+            let request = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
+            #expect(await RawExchange(server).isHungUp(repeating: request))
+        }
+    }
+
+    @Test func `a client that begins no TLS handshake is cut off`() async throws {
+        try await ProcessDirectory.with { directory in
+            try await directory.makeCertificate()
+            let (certificate, key) = (directory.path("cert.pem"), directory.path("key.pem"))
+            let tls = "tls: { certificate: 'file:\(certificate)', key: 'file:\(key)' }"
+            try await TestServer.with(server: tls, transferDeadline: .seconds(1)) { server in
+                for sent in ["", "\u{16}\u{3}\u{1}"] {
+                    #expect(await RawExchange(server).isHungUp(after: sent))
+                }
+            }
         }
     }
 

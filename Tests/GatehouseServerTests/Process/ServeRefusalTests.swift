@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import GatehouseTesting
 import Migrations
@@ -133,6 +134,18 @@ import Testing
         file.server = "tls: { certificate: 'file:not.pem', key: 'file:not.pem' }"
         try await expectRefusal(of: file, saying: "server.tls") { directory in
             try directory.write("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", to: "not.pem")
+        }
+    }
+
+    @Test func aKeyOfAnotherCertificate() async throws {
+        var file = try await migrated()
+        file.server = "tls: { certificate: 'file:cert.pem', key: 'file:other.pem' }"
+        try await ProcessDirectory.with { directory in
+            try await directory.makeCertificate()
+            try directory.write(P256.Signing.PrivateKey().pemRepresentation, to: "other.pem")
+            let outcome = try await file.run(["serve"], in: directory)
+            #expect(outcome.status == 1)
+            #expect(outcome.errorLines.count == 1 && outcome.errors.contains("server.tls"), "\(outcome.errorLines)")
         }
     }
 }

@@ -34,6 +34,21 @@ struct RawExchange: Sendable {
         }
     }
 
+    /// Sends the text again and again and reads nothing.
+    ///
+    /// Returns whether the server closes the connection, at the latest ten seconds after it has stopped reading.
+    func isHungUp(repeating text: String) async -> Bool {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                let connection = connected(sending: [])
+                defer { close(connection) }
+                let bytes = Array(text.utf8)
+                while Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) > 0 {}
+                continuation.resume(returning: errno == ECONNRESET || errno == EPIPE)
+            }
+        }
+    }
+
     private func exchange(_ bytes: [UInt8], staying: Bool) -> String {
         let connection = connected(sending: bytes)
         defer { close(connection) }
@@ -48,11 +63,13 @@ struct RawExchange: Sendable {
         return String(decoding: answer, as: UTF8.self)
     }
 
-    /// Returns a connection on which the bytes have been sent, with a read timeout of ten seconds.
+    /// Returns a connection on which the bytes have been sent, with timeouts of ten seconds.
     private func connected(sending bytes: [UInt8]) -> Int32 {
         let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var patience = timeval(tv_sec: 10, tv_usec: 0)
-        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(connection, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

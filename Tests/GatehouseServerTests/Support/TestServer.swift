@@ -74,7 +74,7 @@ struct TestServer: Sendable {
         tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
         email: String = "enabled: true", rateLimits: String = "off",
         webhooks: String = "[]", network: String = "allowPrivateHosts: true", admin: String? = nil,
-        connections: Int = 8, bodyDeadline: Duration = .seconds(30),
+        connections: Int = 8, transferDeadline: Duration = .seconds(30),
         patience: Patience = .unlimited, logger: Logger = silence,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
@@ -85,11 +85,11 @@ struct TestServer: Sendable {
             network: network, admin: admin, connections: connections)
         // A replica uses the place that the first server of its test already holds.
         if let database {
-            return try await run(yaml, database, bodyDeadline: bodyDeadline, patience, logger: logger, body)
+            return try await run(yaml, database, transferDeadline: transferDeadline, patience, logger: logger, body)
         }
         return try await ServerPlaces.shared.withPlace {
             try await TemporaryPostgres.withDatabase(migrations: Migrations.all) { database in
-                try await run(yaml, database, bodyDeadline: bodyDeadline, patience, logger: logger, body)
+                try await run(yaml, database, transferDeadline: transferDeadline, patience, logger: logger, body)
             }
         }
     }
@@ -132,7 +132,7 @@ struct TestServer: Sendable {
     }
 
     private static func run<Result: Sendable>(
-        _ yaml: String, _ database: String, bodyDeadline: Duration, _ patience: Patience, logger: Logger,
+        _ yaml: String, _ database: String, transferDeadline: Duration, _ patience: Patience, logger: Logger,
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let providers = providers
@@ -145,7 +145,7 @@ struct TestServer: Sendable {
             let inbox = DevelopmentInbox()
             let server = try await RunningServer(
                 backend, installed: providers, inbox: inbox, hashing: patience.hashingPool())
-            let serving = Serving(server: server, bodyDeadline: bodyDeadline)
+            let serving = Serving(server: server, transferDeadline: transferDeadline)
             let testing = Testing { port in
                 try await body(
                     TestServer(
@@ -197,19 +197,19 @@ extension TestServer.Patience {
 /// Runs the server until the test ends.
 private struct Serving: Service {
     let server: RunningServer
-    let bodyDeadline: Duration
+    let transferDeadline: Duration
     let ports: AsyncStream<Int>
     private let port: AsyncStream<Int>.Continuation
 
-    init(server: RunningServer, bodyDeadline: Duration) {
+    init(server: RunningServer, transferDeadline: Duration) {
         self.server = server
-        self.bodyDeadline = bodyDeadline
+        self.transferDeadline = transferDeadline
         (ports, port) = AsyncStream.makeStream(of: Int.self)
     }
 
     func run() async throws {
         defer { port.finish() }
-        try await server.run(reload: nil, signals: [], bodyDeadline: bodyDeadline) { port.yield($0) }
+        try await server.run(reload: nil, signals: [], transferDeadline: transferDeadline) { port.yield($0) }
     }
 }
 

@@ -6,13 +6,13 @@ import Testing
 
 @testable import HTTPAPI
 
-struct BodyDeadlineHandlerTests {
+struct TransferDeadlineHandlerTests {
     private let head = HTTPRequestPart.head(
         HTTPRequest(method: .post, scheme: "http", authority: "localhost", path: "/"))
     private let drop = HTTPRequestPart.body(ByteBuffer(string: "x"))
 
     private func connection() throws -> EmbeddedChannel {
-        let channel = EmbeddedChannel(handler: BodyDeadlineHandler(limit: .seconds(30)))
+        let channel = EmbeddedChannel(handler: TransferDeadlineHandler(limit: .seconds(30)))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
     }
@@ -41,6 +41,18 @@ struct BodyDeadlineHandlerTests {
         }
         try channel.writeInbound(head)
         channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+        #expect(!channel.isActive)
+    }
+
+    @Test func `a client that reads nothing is cut off in time, one that reads slowly is not`() throws {
+        let channel = try connection()
+        for isWritable in [false, true, false] {
+            channel.isWritable = isWritable
+            channel.pipeline.fireChannelWritabilityChanged()
+            channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+            #expect(channel.isActive)
+        }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         #expect(!channel.isActive)
     }
 }
