@@ -49,6 +49,10 @@ struct QueuePollTests {
             return try await store.takeErasures(of: all, atMost: 50, lease: .seconds(60)).map(\.application)
         }
 
+        func failures() async throws -> [String] {
+            try await database.execute(.failures).decoded { try $0.next() }
+        }
+
         func giveUp(allBut webhooks: [String] = []) async throws -> Int {
             try await deliveries.giveUp(allBut: webhooks, overdue: .seconds(330), reason: "not-configured")
         }
@@ -183,6 +187,24 @@ struct QueuePollTests {
             #expect(try await queues.takeDeliveries(2).map(\.application) == [99])
         }
     }
+
+    @Test func `a worker whose lease has ended does not fail what another one has taken`() async throws {
+        try await withQueues { queues in
+            try await queues.announce(1, of: 42)
+            _ = try await queues.database.execute(.addRevocation)
+            let late = try #require(try await queues.takeDeliveries().first)
+            let lateRevocation = try #require(try await queues.revocations.take([.all: 1], lease: .seconds(60)).first)
+            _ = try await queues.database.execute(.endLeases)
+            let delivery = try #require(try await queues.takeDeliveries().first)
+            let revocation = try #require(try await queues.revocations.take([.all: 1], lease: .seconds(60)).first)
+            try await queues.deliveries.markFailed(late, reason: "late", retryAfter: nil)
+            try await queues.revocations.markFailed(lateRevocation, reason: "late", retryAfter: nil)
+            #expect(try await queues.failures() == [])
+            try await queues.deliveries.markFailed(delivery, reason: "refused", retryAfter: nil)
+            try await queues.revocations.markFailed(revocation, reason: "refused", retryAfter: nil)
+            #expect(try await queues.failures() == ["refused", "refused"])
+        }
+    }
 }
 
 private struct NoSealing: Sealing {
@@ -209,6 +231,19 @@ extension Statement {
         """
         INSERT INTO token_revocations (application_id, identity_id, provider, uid, sealed)
         VALUES (44, gen_random_uuid(), 'any', gen_random_uuid(), '{}')
+        """)
+    fileprivate static let endLeases = Self(
+        .write,
+        """
+        WITH deliveries AS (UPDATE webhook_deliveries SET due_at = now())
+        UPDATE token_revocations SET due_at = now()
+        """)
+    fileprivate static let failures = Self(
+        .read,
+        """
+        SELECT failure FROM webhook_deliveries WHERE failed_at IS NOT NULL
+        UNION ALL
+        SELECT failure FROM token_revocations WHERE failed_at IS NOT NULL
         """)
     fileprivate static let addErasure = Self(
         .write,

@@ -54,14 +54,18 @@ package struct TokenRevocationsTable: RevocationQueue {
             let provider: String = try row.next()
             let identity: UUID = try row.next()
             let place = SealingPlace.tokens(application: application, identity: identity)
-            guard let tokens: ProviderTokens = sealing.decoded(try row.next(), at: place) else {
-                try await markFailed(id, application: application, reason: "unreadable", retryAfter: nil)
+            let tokens: ProviderTokens? = sealing.decoded(try row.next(), at: place)
+            let createdAt: Date = try row.next()
+            let attempts: Int = try row.next()
+            guard let tokens else {
+                try await markFailed(
+                    id, application: application, reason: "unreadable", retryAfter: nil, attempts: attempts)
                 continue
             }
             taken.append(
                 TakenRevocation(
                     id: id, application: application, applicationName: name, provider: provider, tokens: tokens,
-                    createdAt: try row.next(), attempts: try row.next()))
+                    createdAt: createdAt, attempts: attempts))
         }
         return taken
     }
@@ -85,6 +89,7 @@ package struct TokenRevocationsTable: RevocationQueue {
         try await database.once(Self.markRevoked, [.application(entry.application), .uuid(entry.id)])
     }
 
+    /// Leaves a revocation alone that another worker has taken since.
     private static let markFailed = Statement(
         .write,
         """
@@ -93,17 +98,19 @@ package struct TokenRevocationsTable: RevocationQueue {
                failed_at = CASE WHEN $3::interval IS NULL THEN clock.now END,
                sealed = CASE WHEN $3::interval IS NOT NULL THEN sealed END
           FROM (SELECT now() AS now) AS clock
-         WHERE application_id = $1 AND id = $2 AND revoked_at IS NULL AND failed_at IS NULL
+         WHERE application_id = $1 AND id = $2 AND attempts = $5 AND revoked_at IS NULL AND failed_at IS NULL
         """)
 
     package func markFailed(_ entry: TakenRevocation, reason: String, retryAfter delay: Duration?) async throws {
-        try await markFailed(entry.id, application: entry.application, reason: reason, retryAfter: delay)
+        try await markFailed(
+            entry.id, application: entry.application, reason: reason, retryAfter: delay, attempts: entry.attempts)
     }
 
     private func markFailed(
-        _ id: UUID, application: Application.ID, reason: String, retryAfter delay: Duration?
+        _ id: UUID, application: Application.ID, reason: String, retryAfter delay: Duration?, attempts: Int
     ) async throws {
         try await database.once(
-            Self.markFailed, [.application(application), .uuid(id), .interval(delay), .text(reason)])
+            Self.markFailed,
+            [.application(application), .uuid(id), .interval(delay), .text(reason), .int(attempts + 1)])
     }
 }

@@ -97,6 +97,7 @@ package struct WebhookDeliveriesTable: EventQueue {
          WHERE g.kind = 'backchannel-logout'
         """
 
+    /// Leaves a delivery alone that another worker has taken since.
     private static let markFailed = Statement(
         .write,
         """
@@ -105,7 +106,7 @@ package struct WebhookDeliveriesTable: EventQueue {
                SET due_at = clock.now + coalesce($4, interval '0'), failure = $5, leased_until = NULL,
                    failed_at = CASE WHEN $4::interval IS NULL THEN clock.now END
               FROM (SELECT now() AS now) AS clock
-             WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL
+             WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND attempts = $6 AND acknowledged_at IS NULL
             RETURNING event_id, name, kind, uid
         ), given_up AS (
             SELECT event_id, name, kind, uid FROM failed WHERE $4::interval IS NULL
@@ -113,7 +114,8 @@ package struct WebhookDeliveriesTable: EventQueue {
         """, auditUndelivered)
 
     package func markFailed(_ delivery: TakenDelivery, reason: String, retryAfter delay: Duration?) async throws {
-        try await database.once(Self.markFailed, delivery.key + [.interval(delay), .text(reason)])
+        try await database.once(
+            Self.markFailed, delivery.key + [.interval(delay), .text(reason), .int(delivery.attempts + 1)])
     }
 
     private static let giveUp = Statement(
