@@ -114,16 +114,21 @@ package struct OutboxTable: OutboxQueue {
 
     /// Counts a text message once, in a row for its number range and in a row for all ranges.
     ///
-    /// Each count restarts with its window, and a null limit means no limit. The range is counted first, so that a
-    /// message over the range's limit does not count towards the total.
+    /// Each count restarts with its window, and a null limit means no limit. A message over one limit does not count
+    /// towards the other; only the last ones of a total, counted at the same moment, may.
     private static let count = Statement(
         .write,
         """
         WITH message AS (
             SELECT 1 FROM outbox WHERE application_id = $1 AND id = $2 AND counted_at IS NULL FOR UPDATE
+        ), room AS MATERIALIZED (
+            SELECT 1 FROM message
+             WHERE NOT EXISTS (
+                   SELECT 1 FROM text_budget
+                    WHERE scope = 'all' AND window_start = date_bin($7::interval, now(), 'epoch') AND counted >= $6)
         ), ranged AS (
             INSERT INTO text_budget AS b (scope, window_start, counted)
-            SELECT $3, date_bin($5::interval, now(), 'epoch'), 1 FROM message
+            SELECT $3, date_bin($5::interval, now(), 'epoch'), 1 FROM room
             ON CONFLICT (scope) DO UPDATE SET
                 counted = CASE WHEN b.window_start = excluded.window_start THEN b.counted + 1 ELSE 1 END,
                 window_start = excluded.window_start

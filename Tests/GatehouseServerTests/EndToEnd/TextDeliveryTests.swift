@@ -81,6 +81,9 @@ import Testing
             var others = 0
             for message in messages[20..<30] where try await count(message, "+49151") { others += 1 }
             #expect(others == 2)
+            // A message that the total refuses uses up nothing of its range.
+            #expect(try await count(messages[32], "+34600") == false)
+            #expect(try await server.count("SELECT count(*) FROM text_budget WHERE scope = '+34600'") == 0)
             // Simulates the next hour of the same day, and then the next day.
             try await server.execute(
                 "UPDATE text_budget SET window_start = window_start - interval '1 hour' WHERE scope <> 'all'")
