@@ -46,6 +46,8 @@ package final class RevocationList: Revocations {
         /// Counts the connections of the channel; a load is valid only for the connection during which it started.
         var connection = 0
         var loadedConnection = 0
+        /// The sessions that were revived since the load began that is under way, and may have read their rows before.
+        var revived: Set<Key>?
         var pruneAt = 1024
     }
 
@@ -107,10 +109,11 @@ package final class RevocationList: Revocations {
         return try await isRevokedByRow(token, application: application)
     }
 
-    @Sendable func note(_ revocation: SessionRevocation) {
+    @Sendable func note(_ revocation: SessionRevocation, unlessRevived: Bool = false) {
         let now = ContinuousClock.now
         let key = Key(application: revocation.application, session: revocation.session)
         state.withLock { state in
+            if unlessRevived, state.revived?.contains(key) == true { return }
             // Keeps the later generation, because a load may have read the row before a newer notification arrived.
             let before = max(revocation.before, state.revoked[key]?.before ?? 0)
             state.revoked[key] = Entry(before: before, notedAt: now)
@@ -124,7 +127,9 @@ package final class RevocationList: Revocations {
 
     private func forget(_ session: UUID, application: Application.ID) {
         state.withLock { state in
-            state.revoked[Key(application: application, session: session)] = nil
+            let key = Key(application: application, session: session)
+            state.revoked[key] = nil
+            state.revived?.insert(key)
         }
     }
 
@@ -145,7 +150,10 @@ package final class RevocationList: Revocations {
         """)
 
     private func load() async -> Bool {
-        let connection = state.withLock { $0.connection }
+        let connection = state.withLock { state in
+            state.revived = []
+            return state.connection
+        }
         let reach = retention() + Self.margin
         let start = ContinuousClock.now
         guard let rows = try? await database.execute(Self.selectRevoked, [.interval(reach)]) else { return false }
@@ -154,7 +162,7 @@ package final class RevocationList: Revocations {
             guard let application = try? row.next(Application.ID.self), let session = try? row.next(UUID.self),
                 let generation = try? row.next(Int32.self)
             else { return false }
-            note(SessionRevocation(of: session, application: application, before: generation))
+            note(SessionRevocation(of: session, application: application, before: generation), unlessRevived: true)
             loaded.insert(Key(application: application, session: session))
         }
         state.withLock { state in
@@ -162,6 +170,7 @@ package final class RevocationList: Revocations {
             state.revoked = state.revoked.filter { $0.value.notedAt >= connectedAt || loaded.contains($0.key) }
             state.reachesBackTo = start - reach
             state.loadedConnection = connection
+            state.revived = nil
         }
         return true
     }
