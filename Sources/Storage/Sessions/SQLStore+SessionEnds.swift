@@ -151,19 +151,17 @@ extension SQLStore: SessionEndStore {
 
     /// Ends sessions, and returns how many.
     ///
-    /// While the statement waits for a lock, another session may be opened that ends with one of these. The statement
-    /// does not see that session, so further ones look for it; by then, none can be opened any more. One statement is
-    /// enough in a transaction that ends several sessions, because it has locked the account first.
+    /// While the statement waits for a lock, another session may be opened by one of these. The statement does not see
+    /// that session, so further ones look for it; by then, none can be opened any more. One statement is enough in a
+    /// transaction that ends several sessions, because it has locked the account first.
     func end(
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID
     ) async throws -> Int {
         let first = binds(selection, of: uid, because: reason, application: application)
         let ended = try await noteEnded(run(Self.endSessions, first), application: application)
         guard case .one = selection else {
-            if ended.contains(where: \.isParent) {
-                let again = binds(selection, of: uid, because: reason, application: application, isEnded: true)
-                try await noteEnded(run(Self.endSessions, again), application: application)
-            }
+            let again = binds(selection, of: uid, because: reason, application: application, isEnded: true)
+            try await noteEnded(run(Self.endSessions, again), application: application)
             return ended.count
         }
         try await endThose(under: ended, because: reason, application: application)

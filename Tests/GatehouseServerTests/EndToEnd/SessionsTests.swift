@@ -2,6 +2,7 @@ import Accounts
 import Delivery
 import Foundation
 import NIOHTTP1
+import Postgres
 import ProviderKit
 import Testing
 
@@ -118,6 +119,34 @@ struct SessionsTests {
                 expectError(try await client.get("/auth/me", bearer: session.accessToken), 401, "INVALID_TOKEN")
             }
             expectError(try await client.post("/auth/logout", bearer: other.accessToken), 401, "INVALID_TOKEN")
+        }
+    }
+
+    private static let lockAccount = Statement(.write, "SELECT uid FROM accounts WHERE uid = $1 FOR UPDATE")
+    private static let open = Statement(
+        .write,
+        """
+        INSERT INTO sessions (application_id, id, uid, identity_id, methods, expires_at)
+        SELECT application_id, gen_random_uuid(), uid, identity_id, methods, expires_at FROM sessions WHERE uid = $1
+        """)
+
+    /// One of the account's sessions may have opened it, by a QR code.
+    @Test(.needsOneNode) func `a session that is opened while a logout waits for the account ends, too`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            let uid = Bind.uuid(UUID(uuidString: person.uid))
+            let logout = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.lockAccount, uid)
+                let logout = Task {
+                    try await client.post("/auth/logout", ["scope": "global"], bearer: person.accessToken)
+                }
+                try await server.awaitBlocked(1)
+                _ = try await transaction.execute(Self.open, uid)
+                return logout
+            }
+            #expect(try await logout.value.status == 204)
+            #expect(try await server.liveSessions(of: person.uid) == 0)
         }
     }
 }
