@@ -49,12 +49,12 @@ package struct Profile: Sendable {
     }
 
     /// - Throws: `AccountsError.invalidParameter` if the metadata is not an object, or too large.
-    package static func check(metadata: JSONValue) throws {
+    package static func check(metadata: JSONValue) throws(AccountsError) {
         guard case .object = metadata else {
-            throw AccountsError.invalidParameter("metadata", reason: "is not an object")
+            throw .invalidParameter("metadata", reason: "is not an object")
         }
-        guard try JSONEncoder().encode(metadata).count <= largestMetadata else {
-            throw AccountsError.invalidParameter("metadata", reason: "is larger than \(largestMetadata) bytes")
+        guard metadata.storedSize <= largestMetadata else {
+            throw .invalidParameter("metadata", reason: "is larger than \(largestMetadata) bytes")
         }
     }
 

@@ -1,4 +1,3 @@
-internal import Foundation
 package import ProviderKit
 
 extension VerifiedIdentity {
@@ -31,7 +30,7 @@ extension VerifiedIdentity {
 
 extension JSONValue {
     /// Whether the value is at most 2 KiB of JSON, since access tokens may contain it and a picture can be a data URL.
-    fileprivate var isSmall: Bool { ((try? JSONEncoder().encode(self).count) ?? .max) <= 2048 }
+    fileprivate var isSmall: Bool { storedSize <= 2048 }
 
     /// Whether a string in the value contains U+0000, which PostgreSQL cannot store
     /// (https://www.postgresql.org/docs/current/datatype-json.html).
