@@ -114,6 +114,13 @@ package struct ProviderRegistry: Sendable {
 
     package func canSignIn(withAnyOf identities: [Identity]) -> Bool { identities.contains(where: canSignIn(with:)) }
 
+    /// Whether anybody can sign in to an account that has these identities only.
+    ///
+    /// A quarantine is ignored where none of the account's identities can sign in without it (`LinkingFacts`).
+    package func canSignIn(withOnly identities: [Identity]) -> Bool {
+        identities.contains { [nil, .quarantined].contains(obstacle(to: $0)) }
+    }
+
     /// The display name of a provider, or its name if it is no longer configured.
     package func displayName(of name: String) -> String { self[name]?.displayName ?? name }
 

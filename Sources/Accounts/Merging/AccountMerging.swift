@@ -126,7 +126,7 @@ package struct AccountMerging: Sendable {
         for uid in accounts {
             // A guest that absorbed an account or was absorbed becomes a guest again.
             guard let own = identities[uid],
-                own.contains(where: { $0.isGuest || application.providers.canSignIn(with: $0) })
+                own.contains(where: \.isGuest) || application.providers.canSignIn(withOnly: own)
             else { throw AccountsError.lastUsableIdentity(LinkingRule.undoStrands.refusal) }
         }
     }

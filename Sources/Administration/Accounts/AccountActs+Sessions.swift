@@ -43,7 +43,7 @@ extension AccountActs {
         try await onAccount(uid, in: application) { store, uid, _ in
             let identities = try await store.identities(of: uid, application: application.id)
             guard let identity = identities.first(where: { $0.id == id }) else { throw AccountsError.identityNotFound }
-            guard application.providers.canSignIn(withAnyOf: identities.filter { $0.id != id }) else {
+            guard application.providers.canSignIn(withOnly: identities.filter { $0.id != id }) else {
                 throw AccountsError.lastUsableIdentity(LinkingRule.lastUsableIdentity.refusal)
             }
             try await IdentityUnlinking(store: store, application: application)

@@ -222,4 +222,17 @@ struct AccountActTests {
             }
         }
     }
+
+    @Test func `an intruder's identity is removed although the owner's is quarantined`() async throws {
+        try await TestServer.with(providers: "scripted: {}", admin: AdminClient.section) { server in
+            let admin = try await AdminClient(server)
+            let (person, _) = try await admin.api.victim(at: server, of: "ada")
+            #expect(try await admin.api.resetPassword(of: person.email, at: server).status == 204)
+            try expectQuarantined(try await admin.api.present(.somebody("ada"), to: "scripted"))
+            let email = try await admin.api.identityID(of: "email", bearer: try await admin.api.bearer(of: person))
+            #expect(try await admin.act("/identities/\(email)/unlink", on: person.uid).status == 200)
+            let owner = try await admin.api.present(.somebody("ada"), to: "scripted")
+            #expect(owner["user"]["id"].string == person.uid, "\(owner.text)")
+        }
+    }
 }

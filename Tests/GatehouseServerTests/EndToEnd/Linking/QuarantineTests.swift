@@ -112,6 +112,22 @@ struct QuarantineTests {
         }
     }
 
+    @Test func `after a reset the owner undoes an intruder's merge, and has the uid again`() async throws {
+        try await TestServer.linking { server, client in
+            let intruder = try await client.newcomer("eve")
+            let person = try await client.register(at: server)
+            let ticket = try await client.ticket(.somebody("eve"), bearer: person.accessToken)
+            let merged = try await client.merge(ticket, bearer: person.accessToken, survivor: "other")
+            let id = try #require(merged["merge"]["id"].string, "\(merged.text)")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let undone = try await client.post("/auth/merges/\(id)/undo", bearer: try await client.bearer(of: person))
+            #expect(undone.status == 204, "\(undone.text)")
+            let login = try await client.login(person.email, APIClient.otherPassword)
+            #expect(login["user"]["id"].string == person.uid, "\(login.text)")
+            #expect(try await client.present(.somebody("eve"))["user"]["id"].string == intruder.uid)
+        }
+    }
+
     /// The second merge makes all identities of the first as new as each other.
     @Test func `a second merge lets no intruder stay`() async throws {
         try await TestServer.linking { server, client in
