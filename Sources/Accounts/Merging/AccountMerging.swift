@@ -3,7 +3,7 @@ internal import ProviderKit
 
 package struct AccountMerging: Sendable {
     typealias Store = AccountLocks & GuestSwitch.Store & IdentityStore & MergeTicketStore & MergeUndoStore
-        & MergeWriter.Store & SessionContinuation.Store
+        & MergeWriter.Store & RoleIdentityStore & SessionContinuation.Store
 
     let store: any TransactionalStore & Store
     let tokens: SessionTokens
@@ -19,7 +19,8 @@ package struct AccountMerging: Sendable {
 
     /// Merges the principal's account with the ticket's account.
     /// - Throws: `AccountsError.invalidToken` for a ticket that is used, expired or belongs to another session;
-    ///   `AccountsError.limitReached`.
+    ///   `AccountsError.limitReached`; `AccountsError.otherIdentityRequired` if either account was proved by an identity
+    ///   that lacks one of the account's roles.
     package func merge(
         ticket text: String, survivor: SurvivorChoice?, by principal: Principal, from client: Client
     ) async throws -> (SignedIn, Merge) {
@@ -28,6 +29,9 @@ package struct AccountMerging: Sendable {
         let (outcome, merge) = try await store.retryingTransaction { store in
             let held = try await store.lockMerge(byTicket: ticket.hash, of: principal)
             let (preview, facts) = try preview(of: held, by: principal)
+            try await store.requireReach(of: principal)
+            try await store.requireReach(
+                of: facts.proof.provider, facts.proof.providerUid, in: preview.other.uid, application: application.id)
             let plan = try preview.plan(survivor, in: application)
             try await store.useMergeTicket(ticket.hash, application: application.id)
             let merge = try await MergeWriter(store: store, application: application)
@@ -67,13 +71,15 @@ package struct AccountMerging: Sendable {
 
     /// Restores both accounts as they were, except for identities and addresses that have been removed since.
     /// - Throws: `AccountsError.mergeNotFound` if the merge is not the principal's, too old or already undone;
-    ///   `AccountsError.lastUsableIdentity` if one of the two accounts would have no identity that can sign in.
+    ///   `AccountsError.lastUsableIdentity` if one of the two accounts would have no identity that can sign in;
+    ///   `AccountsError.otherIdentityRequired`.
     package func undo(_ id: UUID, by principal: Principal) async throws {
         let application = principal.application
         try await store.retryingTransaction { store in
             let held = try await store.lockMerge(id, by: principal)
             guard let merge = held.merge else { throw AccountsError.mergeNotFound }
             guard held.isSessionLive else { throw AccountsError.invalidToken }
+            try await store.requireReach(of: principal)
             // At this point the survivor still has the addresses of both accounts.
             try await OwnerNotices(store: store, application: application.id)
                 .send(.mergeUndone, to: held.contact, ofOwnerOf: merge.survivor)

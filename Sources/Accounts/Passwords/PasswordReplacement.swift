@@ -26,8 +26,7 @@ package struct PasswordReplacement: Sendable {
             break
         case .deleted(let uid, _, _):
             // The password is replaced before the account is restored, so that the old one cannot restore it.
-            try await setPasswords(hash, of: uid, by: session, store: store)
-            try await revokeAccess(of: uid, proving: subject, by: session, store: store)
+            try await revokeAccess(of: uid, setting: hash, proving: subject, by: session, store: store)
             var session = session
             session.newPassword = hash
             let outcome = try await VerdictWriter(session: session, contacts: contacts, tokens: tokens, store: store)
@@ -59,8 +58,7 @@ package struct PasswordReplacement: Sendable {
         guard let identity, identity.status == .live else { throw StoreConflict() }
         let setBefore = try await store.passwordChangedAt(of: identity.id, application: application)
         try await store.setPassword(hash, of: identity.id, replacing: nil, application: application)
-        try await setPasswords(hash, of: identity.uid, by: session, store: store)
-        try await revokeAccess(of: identity.uid, proving: subject, by: session, store: store)
+        try await revokeAccess(of: identity.uid, setting: hash, proving: subject, by: session, store: store)
         try await store.clearFailures(
             tokens.opaque.attemptKey(provider: session.provider, subject: subject), application: application)
         if provingMailbox {
@@ -72,22 +70,6 @@ package struct PasswordReplacement: Sendable {
         try await removeOthersClaims(at: subject.address, owner: identity.uid, application: application, store: store)
     }
 
-    /// Replaces every password of the account, since an intruder may have set them, except those that the proved
-    /// identity must not change (`RoleIdentityStore`).
-    private func setPasswords(
-        _ hash: PasswordHash, of uid: UUID, by session: NewSession, store: any Store
-    ) async throws {
-        let identities = try await store.passwordIdentities(
-            of: uid, provider: session.provider, preferring: nil, application: session.application.id)
-        let beyond = try await store.identitiesWithRoles(
-            beyond: session.provider, session.evidence.providerUid, of: uid, application: session.application.id)
-        for identity in identities where !beyond.contains(identity.id) {
-            guard identity.hash != nil, identity.hash != hash else { continue }
-            try await store.setPassword(
-                hash, of: identity.id, replacing: identity.hash, application: session.application.id)
-        }
-    }
-
     /// Removes other people's claims on the proved address; the owner's account is locked before.
     private func removeOthersClaims(
         at address: EmailAddress, owner: UUID, application: Application.ID, store: any Store
@@ -96,14 +78,26 @@ package struct PasswordReplacement: Sendable {
         try await store.discardDecoys(of: address, application: application)
     }
 
-    /// Ends the account's unfinished operations, quarantines recently linked identities, and then ends all sessions.
+    /// Replaces every password of the account, since an intruder may have set them, ends the account's unfinished
+    /// operations, quarantines recently linked identities, and then ends all sessions.
+    ///
+    /// Identities that the proved one must not change keep their password and are not quarantined (`RoleIdentityStore`).
     private func revokeAccess(
-        of uid: UUID, proving subject: PasswordSubject, by session: NewSession, store: any Store
+        of uid: UUID, setting hash: PasswordHash, proving subject: PasswordSubject, by session: NewSession,
+        store: any Store
     ) async throws {
         let application = session.application.id
+        let beyond = try await store.identitiesWithRoles(
+            beyond: session.provider, session.evidence.providerUid, of: uid, application: application)
+        let identities = try await store.passwordIdentities(
+            of: uid, provider: session.provider, preferring: nil, application: application)
+        for identity in identities where !beyond.contains(identity.id) {
+            guard identity.hash != nil, identity.hash != hash else { continue }
+            try await store.setPassword(hash, of: identity.id, replacing: identity.hash, application: application)
+        }
         try await store.endPending(of: uid, application: application)
         try await store.quarantine(
-            identitiesOf: uid, linkedWithin: quarantine, butNot: subject, provider: session.provider,
+            identitiesOf: uid, linkedWithin: quarantine, butNot: subject, sparing: beyond, provider: session.provider,
             application: application)
         try await store.endSessions(.all, of: uid, because: .passwordReset, application: application)
     }

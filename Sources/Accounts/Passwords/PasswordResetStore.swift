@@ -11,8 +11,8 @@ package protocol PasswordResetStore: Sendable {
     /// Quarantines the identities linked within `time` until another sign-in confirms them.
     ///
     /// The subject's own identity is spared, and so are those that were linked before it, unless a merge linked them
-    /// together. With `nil`, no identity is spared.
+    /// together. With `nil`, only the identities `spared` are.
     func quarantine(
-        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?, provider: String,
-        application: Application.ID) async throws
+        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?,
+        sparing spared: Set<UUID>, provider: String, application: Application.ID) async throws
 }

@@ -199,7 +199,7 @@ package struct AccountRecovery: Sendable {
         // The address alone names every identity that has it.
         let mailbox = link.address?.email.map { PasswordSubject(providerUid: $0.value, address: $0) }
         try await store.quarantine(
-            identitiesOf: link.uid, linkedWithin: replacement.quarantine, butNot: mailbox, provider: "",
+            identitiesOf: link.uid, linkedWithin: replacement.quarantine, butNot: mailbox, sparing: [], provider: "",
             application: application.id)
         try await store.endSessions(.all, of: link.uid, because: .passwordReset, application: application.id)
         if try await store.removePasswords(of: link.uid, application: application.id) {

@@ -72,6 +72,7 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
               FROM mailbox
              WHERE application_id = $1 AND uid = $2 AND quarantined_at IS NULL AND NOT is_guest
                AND NOT (provider = $3 AND provider_uid = $4) AND NOT (email_verified AND email = $5)
+               AND id <> ALL ($7)
                AND coalesce(joined_at, created_at) > now() - $6::interval
                AND (mailbox.since IS NULL OR joined_at >= mailbox.since
                     OR joined_at IS NULL AND created_at > mailbox.since)
@@ -84,14 +85,14 @@ extension SQLStore: PasswordResetStore, QuarantineStore {
         """)
 
     package func quarantine(
-        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?, provider: String,
-        application: Application.ID
+        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?,
+        sparing spared: Set<UUID>, provider: String, application: Application.ID
     ) async throws {
         try await write(
             Self.quarantine,
             [
                 .application(application), .uuid(uid), .text(provider), .text(subject?.providerUid ?? ""),
-                .text(subject?.address.value ?? ""), .interval(time),
+                .text(subject?.address.value ?? ""), .interval(time), .uuids(Array(spared)),
             ])
     }
 

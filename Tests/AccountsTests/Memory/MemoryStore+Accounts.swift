@@ -203,8 +203,8 @@ extension MemoryStore: PasswordStore, PasswordResetStore, PasswordAttemptStore {
     }
 
     func quarantine(
-        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?, provider: String,
-        application: Application.ID
+        identitiesOf uid: UUID, linkedWithin time: Duration, butNot subject: PasswordSubject?,
+        sparing spared: Set<UUID>, provider: String, application: Application.ID
     ) async throws {}
 
     func passwordState(
