@@ -1,13 +1,18 @@
 internal import Accounts
-package import Foundation
-internal import ProviderKit
+internal import Foundation
+package import ProviderKit
 
 /// The criteria of a search as they were sent, of which exactly one counts.
-package struct SearchCriteria: Sendable {
-    package var uid, identity, session, receipt, merge: UUID?
-    package var email, phone, providerUid, provider, emailPrefix, phonePrefix, namePrefix: String?
+package struct SearchCriteria: RequestPayload {
+    let uid, identity, session, receipt, merge: UUID?
+    let email, phone, providerUid, provider, emailPrefix, phonePrefix, namePrefix: String?
 
-    package init() {}
+    package static let fields = RequestFields(
+        Self.init, .init("uid"), .init("identity"), .init("session"), .init("receipt"), .init("merge"),
+        .init("email"), .init("phone"), .init("providerUid"), .init("provider"), .init("emailPrefix"),
+        .init("phonePrefix"), .init("namePrefix"))
+
+    package var hasPrefix: Bool { emailPrefix != nil || phonePrefix != nil || namePrefix != nil }
 }
 
 extension SearchTerm {

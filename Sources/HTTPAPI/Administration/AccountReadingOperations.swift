@@ -16,11 +16,11 @@ struct AccountReadingOperations {
         }
     }
 
-    var search: AdminOperation<(body: SearchBody, query: AdminQuery), Page<FoundAccount>> {
+    var search: AdminOperation<(body: SearchCriteria, query: AdminQuery), Page<FoundAccount>> {
         AdminOperation("accounts.search", scope: .readAccounts, limit: .adminSearch) { request, input in
-            if input.body.isPrefix { try request.administrator.require(.revealAccounts) }
+            if input.body.hasPrefix { try request.administrator.require(.revealAccounts) }
             return try await useCases.search.search(
-                for: SearchTerm(input.body.criteria), after: input.query.page.after, limit: input.query.page.limit,
+                for: SearchTerm(input.body), after: input.query.page.after, limit: input.query.page.limit,
                 by: request.administrator)
         }
     }

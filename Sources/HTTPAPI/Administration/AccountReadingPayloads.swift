@@ -14,30 +14,6 @@ struct RevealBody: RequestPayload {
     static let fields = RequestFields(Self.init, .init("fields"))
 }
 
-/// The criteria of a search, of which exactly one counts.
-struct SearchBody: RequestPayload {
-    let uid, identity, session, receipt, merge: UUID?
-    let email, phone, providerUid, provider: String?
-    let emailPrefix, phonePrefix, namePrefix: String?
-
-    static let fields = RequestFields(
-        Self.init, .init("uid"), .init("identity"), .init("session"), .init("receipt"), .init("merge"),
-        .init("email"), .init("phone"), .init("providerUid"), .init("provider"), .init("emailPrefix"),
-        .init("phonePrefix"), .init("namePrefix"))
-
-    var criteria: SearchCriteria {
-        var criteria = SearchCriteria()
-        (criteria.uid, criteria.identity, criteria.session) = (uid, identity, session)
-        (criteria.receipt, criteria.merge) = (receipt, merge)
-        (criteria.email, criteria.phone) = (email, phone)
-        (criteria.providerUid, criteria.provider) = (providerUid, provider)
-        (criteria.emailPrefix, criteria.phonePrefix, criteria.namePrefix) = (emailPrefix, phonePrefix, namePrefix)
-        return criteria
-    }
-
-    var isPrefix: Bool { emailPrefix != nil || phonePrefix != nil || namePrefix != nil }
-}
-
 // MARK: - Accounts
 
 /// An account in a list, masked.

@@ -41,11 +41,11 @@ extension RequestShape<AdminQuery> {
     }
 }
 
-extension RequestShape<(body: SearchBody, query: AdminQuery)> {
+extension RequestShape<(body: SearchCriteria, query: AdminQuery)> {
     fileprivate static var search: Self {
         let list = RequestShape<AdminQuery>.list()
         var taken = list.taken
-        (taken.body, taken.form) = (SearchBody.self, .json)
+        (taken.body, taken.form) = (SearchCriteria.self, .json)
         return Self(taken: taken) { (try $0.decode(), try list.read($0)) }
     }
 }
