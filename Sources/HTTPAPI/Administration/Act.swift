@@ -51,6 +51,18 @@ extension Act {
         }
     }
 
+    /// The reason of an act that is not noted on any account.
+    ///
+    /// - Throws: `AccountsError.invalidParameter`, also for a note.
+    var reasonWithoutNote: AdministrativeAct.Reason {
+        get throws {
+            guard reason.note == nil else {
+                throw AccountsError.invalidParameter("reason.note", reason: "is for acts on accounts")
+            }
+            return try checkedReason
+        }
+    }
+
     /// The note of the reason, if it has one.
     var note: String? { reason.note.flatMap { $0.isEmpty ? nil : $0 } }
 }

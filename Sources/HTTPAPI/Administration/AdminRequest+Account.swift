@@ -40,4 +40,18 @@ extension AdminRequest {
     func act<Body>(_ input: Act<Body>) throws -> AdministrativeAct {
         AdministrativeAct(by: administrator.actor, because: try input.checkedReason, note: input.note)
     }
+
+    /// The act of this caller on something other than an account, so that a note is refused.
+    ///
+    /// - Throws: `AccountsError.invalidParameter`.
+    func actWithoutNote<Body>(_ input: Act<Body>) throws -> AdministrativeAct {
+        act(because: try input.reasonWithoutNote)
+    }
+
+    /// Requires the right to grant the account's roles, if it is an administrator's.
+    ///
+    /// - Throws: `AdministrationError.forbidden`.
+    func requireRight(toActOn uid: UUID) async throws {
+        try await services.requireRight(of: administrator, toActOn: uid, home: settings.home)
+    }
 }

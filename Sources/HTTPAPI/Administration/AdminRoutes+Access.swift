@@ -63,7 +63,7 @@ struct AccessOperations {
             return try await useCases.keys.make(
                 named: input.body.name, scopes: scopes, clients: input.body.allow ?? [],
                 lifetime: .seconds(input.body.expiresIn), longest: request.settings.longestKeyLifetime,
-                by: request.act(because: input.reasonWithoutNote), in: request.application)
+                by: request.actWithoutNote(input), in: request.application)
         }
     }
 
@@ -72,7 +72,7 @@ struct AccessOperations {
             "serviceKeys.rotate", scope: .writeAdmins, hasOwnCapacity: true, needsProof: true,
             errors: [.notFound, .wrongState]
         ) { request, input in
-            let act = request.act(because: try input.body.reasonWithoutNote)
+            let act = try request.actWithoutNote(input.body)
             // Read before the call waits for its turn, so that of calls at the same time one succeeds.
             let seen = try await useCases.keys.secretHash(of: input.name, in: request.application)
             return try await request.inTurn {
@@ -85,8 +85,7 @@ struct AccessOperations {
 
     var revokeKey: AdminOperation<(name: String, body: Act<NoFields>), ServiceKey> {
         AdminOperation("serviceKeys.revoke", scope: .writeAdmins, errors: [.notFound]) { request, input in
-            try await useCases.keys.revoke(
-                input.name, by: request.act(because: input.body.reasonWithoutNote), in: request.application)
+            try await useCases.keys.revoke(input.name, by: request.actWithoutNote(input.body), in: request.application)
         }
     }
 
@@ -108,7 +107,7 @@ struct AccessOperations {
                 role: input.body.role, application: request.application, email: input.body.email,
                 lifetime: input.body.expiresIn.map { .seconds($0) }, inviter: request.administrator.person?.uid)
             return try await useCases.adminInvitations(home: settings.home).make(
-                invitation, at: console.url, by: request.act(because: input.reasonWithoutNote))
+                invitation, at: console.url, by: request.actWithoutNote(input))
         }
     }
 

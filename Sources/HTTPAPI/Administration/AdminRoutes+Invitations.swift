@@ -33,7 +33,7 @@ struct InvitationOperations {
         ) { request, input in
             if input.body.givesAccess { try request.administrator.require(.accessOfAccounts) }
             return try await useCases.invitations.invite(
-                input.body.invitee, by: request.act(because: input.reasonWithoutNote), in: request.application)
+                input.body.invitee, by: request.actWithoutNote(input), in: request.application)
         }
     }
 

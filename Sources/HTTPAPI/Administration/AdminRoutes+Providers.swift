@@ -39,7 +39,7 @@ struct SwitchOperations {
             "providers.switch", scope: .writeProviders, hasOwnCapacity: true, needsProof: true,
             errors: [.notFound, .planStale, .confirmationRequired, .wrongState, .wouldLockOutAdmins]
         ) { request, input in
-            let act = request.act(because: try input.body.reasonWithoutNote)
+            let act = try request.actWithoutNote(input.body)
             _ = try await useCases.providerSwitches.change(
                 input.name, as: try input.body.body.request, by: act, home: request.settings.home,
                 you: request.administrator.person?.uid, in: request.application)
@@ -49,7 +49,7 @@ struct SwitchOperations {
 
     var end: AdminOperation<(name: String, body: Act<NoFields>), ProviderStatus> {
         AdminOperation("providers.endSwitch", scope: .writeProviders, errors: [.notFound]) { request, input in
-            let act = request.act(because: try input.body.reasonWithoutNote)
+            let act = try request.actWithoutNote(input.body)
             try await useCases.providerSwitches.end(input.name, by: act, in: request.application)
             return try await useCases.providers.status(of: input.name, in: request.application)
         }

@@ -3,20 +3,6 @@ internal import Administration
 internal import Foundation
 internal import ProviderKit
 
-extension Act {
-    /// The reason of an act on the whole server, which is not noted on any account.
-    ///
-    /// - Throws: `AccountsError.invalidParameter`, also for a note.
-    var reasonWithoutNote: AdministrativeAct.Reason {
-        get throws {
-            guard reason.note == nil else {
-                throw AccountsError.invalidParameter("reason.note", reason: "is for acts on accounts")
-            }
-            return try checkedReason
-        }
-    }
-}
-
 /// Erasures, webhooks, deliveries and messages.
 struct QueueOperations {
     let useCases: AdministrationUseCases
@@ -29,9 +15,8 @@ struct QueueOperations {
 
     var retryErasure: AdminOperation<(name: String, body: Act<NoFields>), ListedErasure> {
         AdminOperation("erasures.retry", scope: .eraseAccounts, errors: [.notFound]) { request, input in
-            let reason = try input.body.reasonWithoutNote
-            return try await useCases.erasures.retry(
-                input.name.asID(of: "erasure"), by: request.act(because: reason), in: request.application)
+            let act = try request.actWithoutNote(input.body)
+            return try await useCases.erasures.retry(input.name.asID(of: "erasure"), by: act, in: request.application)
         }
     }
 
@@ -48,19 +33,18 @@ struct QueueOperations {
         AdminOperation(
             "webhooks.test", scope: .writeDeliveries, hasOwnCapacity: true, errors: [.notFound]
         ) { request, input in
-            let reason = try input.body.reasonWithoutNote
-            let test = try await useCases.webhooks.test(
-                input.name, by: request.act(because: reason), in: request.application)
+            let act = try request.actWithoutNote(input.body)
+            let test = try await useCases.webhooks.test(input.name, by: act, in: request.application)
             return WebhookTestPayload(event: test.event, failure: test.failure)
         }
     }
 
     var replay: AdminOperation<(name: String, body: Act<ReplayBody>), ReplayPayload> {
         AdminOperation("webhooks.replay", scope: .writeDeliveries, errors: [.notFound, .wrongState]) { request, input in
-            let (reason, range) = (try input.body.reasonWithoutNote, input.body.body)
+            let (act, range) = (try request.actWithoutNote(input.body), input.body.body)
             let events = try await useCases.webhooks.replay(
-                input.name, since: range.since.date, until: range.until.date, types: range.types,
-                by: request.act(because: reason), in: request.application)
+                input.name, since: range.since.date, until: range.until.date, types: range.types, by: act,
+                in: request.application)
             return ReplayPayload(events: events)
         }
     }
@@ -73,9 +57,9 @@ struct QueueOperations {
 
     var retryDelivery: AdminOperation<(name: String, body: Act<NoFields>), [ListedDelivery]> {
         AdminOperation("deliveries.retry", scope: .writeDeliveries, errors: [.notFound]) { request, input in
-            let reason = try input.body.reasonWithoutNote
+            let act = try request.actWithoutNote(input.body)
             return try await useCases.deliveries.retry(
-                input.name.asID(of: "delivery"), by: request.act(because: reason), in: request.application)
+                input.name.asID(of: "delivery"), by: act, in: request.application)
         }
     }
 
@@ -87,9 +71,9 @@ struct QueueOperations {
 
     var retryMessage: AdminOperation<(name: String, body: Act<NoFields>), ListedMessage> {
         AdminOperation("messages.retry", scope: .writeDeliveries, errors: [.notFound]) { request, input in
-            let reason = try input.body.reasonWithoutNote
+            let act = try request.actWithoutNote(input.body)
             return try await useCases.deliveries.retryMessage(
-                input.name.asID(of: "message"), by: request.act(because: reason), in: request.application)
+                input.name.asID(of: "message"), by: act, in: request.application)
         }
     }
 }

@@ -42,12 +42,11 @@ struct ServerOperations {
 
     var rotateKeys: AdminOperation<Act<NoFields>, [ListedSigningKey]> {
         AdminOperation("keys.rotate", scope: .writeKeys, hasOwnCapacity: true, needsProof: true) { request, input in
-            let reason = try input.reasonWithoutNote
+            let act = try request.actWithoutNote(input)
             // Read before the call waits for its turn, so that calls at the same time replace the key once.
             let seen = try await useCases.signingKeys.signingKey(of: request.application)
             return try await request.inTurn {
-                try await useCases.signingKeys.rotate(
-                    replacing: seen, by: request.act(because: reason), in: request.application)
+                try await useCases.signingKeys.rotate(replacing: seen, by: act, in: request.application)
             }
         }
     }
@@ -62,7 +61,7 @@ struct ServerOperations {
                 return Retirement(key: key, isDryRun: true)
             }
             guard let reason = body.reason else { throw AccountsError.missingParameter("reason") }
-            let act = request.act(because: try Act(body: NoFields(), reason: reason).reasonWithoutNote)
+            let act = try request.actWithoutNote(Act(body: NoFields(), reason: reason))
             let key = try await useCases.signingKeys.retire(
                 kid, confirmedBy: body.confirm, by: act, in: request.application)
             return Retirement(key: key, isDryRun: false)
@@ -79,12 +78,11 @@ struct ServerOperations {
 
     var liftLocks: AdminOperation<Act<SubjectBody>, LiftedLocks> {
         AdminOperation("limits.lift", scope: .writeLimits) { request, input in
-            let (reason, subject) = (try input.reasonWithoutNote, try input.body.subject)
+            let (act, subject) = (try request.actWithoutNote(input), try input.body.subject)
             if let owner = try await useCases.locks.owner(of: subject, in: request.application) {
                 try await request.requireRight(toActOn: owner)
             }
-            let lifted = try await useCases.locks.lift(
-                subject, routes: limitedRoutes, by: request.act(because: reason), in: request.application)
+            let lifted = try await useCases.locks.lift(subject, routes: limitedRoutes, by: act, in: request.application)
             return LiftedLocks(lifted: lifted)
         }
     }
