@@ -20,7 +20,7 @@ struct ActOperations: Sendable {
 
     var setAccess: OnAccount<AccessBody, MaskedAccountDetail> {
         AdminOperation("accounts.setAccess", scope: .accessOfAccounts, errors: [.accountNotFound]) { request, input in
-            let change = try input.body.body.change
+            let change = input.body.body.change
             let act = try await request.act(input.body, on: input.uid)
             _ = try await request.acts.setAccess(change, of: input.uid, by: act, in: request.application)
             return try await request.account(input.uid)

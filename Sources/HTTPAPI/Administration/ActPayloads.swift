@@ -8,37 +8,37 @@ struct AccessBody: RequestPayload {
     /// Replaces all roles.
     let roles: [String]?
     /// Replaces all claims.
-    let claims: JSONValue?
+    let claims: SentClaims?
     let endSessions: Bool?
 
-    static let fields = RequestFields(
-        Self.init, .init("roles"), .init("claims", .metadata), .init("endSessions"))
+    static let fields = RequestFields(Self.init, .init("roles"), .init("claims"), .init("endSessions"))
 
-    /// - Throws: `AccountsError.invalidParameter`.
     var change: AccessChange {
-        get throws {
-            guard let claims else { return AccessChange(roles: roles, endsSessions: endSessions == true) }
-            guard case .object(let members) = claims else {
-                throw AccountsError.invalidParameter("claims", reason: "is not an object")
-            }
-            return AccessChange(roles: roles, claims: members, endsSessions: endSessions == true)
-        }
+        AccessChange(roles: roles, claims: claims?.members, endsSessions: endSessions == true)
+    }
+}
+
+/// Claims in a request: any object.
+struct SentClaims: RequestValue {
+    let members: [String: JSONValue]
+
+    static var schema: JSONSchema { .metadata }
+
+    init(from decoder: any Decoder) throws {
+        members = try decoder.singleValueContainer().decode([String: JSONValue].self)
     }
 }
 
 struct DisablingBody: RequestPayload {
     /// When the account is enabled again; absent for good.
-    let until: String?
+    let until: SentTime?
 
-    static let fields = RequestFields(Self.init, .init("until", Date.schema))
+    static let fields = RequestFields(Self.init, .init("until"))
 
     /// - Throws: `AccountsError.invalidParameter` unless the time is to come.
     var end: Date? {
         get throws {
-            guard let until else { return nil }
-            guard let end = Timestamp(until)?.date else {
-                throw AccountsError.invalidParameter("until", reason: "is not a time as in 2030-01-30T08:00:00Z")
-            }
+            guard let end = until?.date else { return nil }
             guard end > Date() else { throw AccountsError.invalidParameter("until", reason: "is over") }
             return end
         }

@@ -41,7 +41,7 @@ struct SwitchOperations {
         ) { request, input in
             let act = try request.actWithoutNote(input.body)
             _ = try await useCases.providerSwitches.change(
-                input.name, as: try input.body.body.request, by: act, home: request.settings.home,
+                input.name, as: input.body.body.request, by: act, home: request.settings.home,
                 you: request.administrator.person?.uid, in: request.application)
             return try await useCases.providers.status(of: input.name, in: request.application)
         }

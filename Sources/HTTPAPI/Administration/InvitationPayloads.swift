@@ -10,13 +10,13 @@ struct InvitationBody: RequestPayload {
     let phone: String?
     let displayName: String?
     let roles: [String]?
-    let claims: JSONValue?
+    let claims: SentClaims?
     /// In whole seconds.
     let expiresIn: Int?
 
     static let fields = RequestFields(
         Self.init, .init("email", .email), .init("phone", .phone), .init("displayName", .displayName),
-        .init("roles"), .init("claims", .metadata), .init("expiresIn"))
+        .init("roles"), .init("claims"), .init("expiresIn"))
 }
 
 extension InvitationBody {
@@ -33,23 +33,13 @@ extension InvitationBody {
                 }
             return AccountInvitations.Invitee(
                 typed: typed, kind: kind, displayName: displayName,
-                access: AccessChange(roles: roles, claims: try members),
+                access: AccessChange(roles: roles, claims: claims?.members),
                 lifetime: expiresIn.map { .seconds($0) })
         }
     }
 
     /// Whether the account would get roles or claims, which not every administrator may give.
-    var givesAccess: Bool { !(roles ?? []).isEmpty || claims?.object?.isEmpty == false }
-
-    private var members: [String: JSONValue]? {
-        get throws {
-            guard let claims else { return nil }
-            guard case .object(let members) = claims else {
-                throw AccountsError.invalidParameter("claims", reason: "is not an object")
-            }
-            return members
-        }
-    }
+    var givesAccess: Bool { !(roles ?? []).isEmpty || claims?.members.isEmpty == false }
 }
 
 /// When a link that was sent expires.

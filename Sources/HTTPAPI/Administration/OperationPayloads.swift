@@ -129,8 +129,8 @@ struct SentTime: RequestValue {
 
     init(from decoder: any Decoder) throws {
         guard let time = Timestamp(try decoder.singleValueContainer().decode(String.self)) else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "is no time of RFC 3339"))
+            throw DecodingError.typeMismatch(
+                Self.self, .init(codingPath: decoder.codingPath, debugDescription: "is no time of RFC 3339"))
         }
         date = time.date
     }

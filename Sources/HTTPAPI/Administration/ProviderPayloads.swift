@@ -20,25 +20,17 @@ struct SwitchBody: RequestPayload {
     /// The id of a plan; a text that can't be one is a plan that is unknown.
     let plan: String
     let confirm: String?
-    let until: String?
+    let until: SentTime?
     let notify: Bool?
     let sessions: Sessions?
 
     static let fields = RequestFields(
-        Self.init, .init("plan"), .init("confirm"), .init("until", Date.schema), .init("notify"), .init("sessions"))
+        Self.init, .init("plan"), .init("confirm"), .init("until"), .init("notify"), .init("sessions"))
 
-    /// - Throws: `AccountsError.invalidParameter`.
     var request: SwitchRequest {
-        get throws {
-            let end = until.map { Timestamp($0)?.date }
-            if case .some(nil) = end {
-                throw AccountsError.invalidParameter(
-                    "until", reason: "is not a time in UTC, as in 2030-01-30T08:00:00Z")
-            }
-            return SwitchRequest(
-                plan: UUID(uuidString: plan), confirm: confirm, until: end ?? nil, notifies: notify ?? false,
-                endsSessions: sessions == .end)
-        }
+        SwitchRequest(
+            plan: UUID(uuidString: plan), confirm: confirm, until: until?.date, notifies: notify ?? false,
+            endsSessions: sessions == .end)
     }
 }
 

@@ -92,6 +92,7 @@ extension APIError {
         case is Bool.Type: "true or false"
         case is any BinaryInteger.Type, is any BinaryFloatingPoint.Type: "a number in range"
         case is any RandomAccessCollection.Type: "a list"
+        case is SentTime.Type: "a time in UTC, as in 2030-01-30T08:00:00Z"
         default: "an object"
         }
     }
