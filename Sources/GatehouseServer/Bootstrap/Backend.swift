@@ -58,21 +58,16 @@ package struct Backend {
         // For hosts that clients have named that registered themselves (`UpstreamPorts.foreign`).
         let foreign = OutboundNetwork()
         database.start()
-        do {
+        return try await attempt {
             try await database.ready(within: .seconds(5))
             gate.open()
             let backend = try await Backend(
                 configuration, database: database, network: network, foreign: foreign, logger: logger, schema: schema)
-            let result = try await body(backend)
+            return try await body(backend)
+        } finally: {
             await network.shutdown()
             await foreign.shutdown()
             await database.stop()
-            return result
-        } catch {
-            await network.shutdown()
-            await foreign.shutdown()
-            await database.stop()
-            throw error
         }
     }
 

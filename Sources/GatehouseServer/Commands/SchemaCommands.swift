@@ -61,13 +61,11 @@ extension ConfigurationOptions {
         let (_, configuration) = try load(installed: installed)
         let database = Database(configuration.database.postgres, logger: .forCommands)
         database.start()
-        do {
+        try await attempt {
             try await database.ready(within: .seconds(5))
             try await body(database)
-        } catch {
+        } finally: {
             await database.stop()
-            throw error
         }
-        await database.stop()
     }
 }

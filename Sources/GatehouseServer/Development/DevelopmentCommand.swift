@@ -30,13 +30,11 @@ struct DevelopmentCommand: ServerCommand {
         let home = try await DevelopmentHome(directory: directory)
         let cluster = PrivateCluster(directory: home.databaseDirectory)
         try await cluster.start()
-        do {
+        try await attempt {
             try await serve(home: home, databaseURL: cluster.url, installed: installed, logger: logger)
-        } catch {
+        } finally: {
             await cluster.stop()
-            throw error
         }
-        await cluster.stop()
     }
 
     private func serve(

@@ -110,13 +110,10 @@ final class NamedServer: DatabaseHost {
         configuration.statementTimeout = .seconds(60)
         let database = Database(configuration, logger: Logger(label: "template"))
         database.start()
-        do {
-            let result = try await body(database)
+        return try await attempt {
+            try await body(database)
+        } finally: {
             await database.stop()
-            return result
-        } catch {
-            await database.stop()
-            throw error
         }
     }
 

@@ -60,7 +60,7 @@ struct BatchSealTests {
         let url = try await TemporaryPostgres.database(migrations: Migrations.all)
         let database = Database(Database.Configuration(url: url), logger: logger)
         database.start()
-        do {
+        try await attempt {
             let rootKey = try await RootKey.open(
                 RootKeyTable(database: database),
                 with: MasterKeys(current: Data(repeating: 7, count: 32).base64EncodedString()))
@@ -68,10 +68,8 @@ struct BatchSealTests {
                 Sealing(
                     database: database, audit: AuditTable(database: database),
                     authentication: AuditMAC(rootKey: rootKey)))
+        } finally: {
             await database.stop()
-        } catch {
-            await database.stop()
-            throw error
         }
     }
 

@@ -22,13 +22,10 @@ struct StatementLog: Sendable {
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
         let cluster = PrivateCluster(directory: "/tmp/gatehouse-\(name)", options: options)
         try await cluster.start()
-        do {
-            let result = try await body(StatementLog(databaseURL: cluster.url, path: cluster.paths.log))
+        return try await attempt {
+            try await body(StatementLog(databaseURL: cluster.url, path: cluster.paths.log))
+        } finally: {
             await cluster.stop()
-            return result
-        } catch {
-            await cluster.stop()
-            throw error
         }
     }
 

@@ -27,16 +27,14 @@ import Testing
         try await MovableClock.with { clock in
             let cluster = TemporaryPostgres.cluster()
             try await clock.withEnvironment(machine == .database ? clock.variables : [:]) { try await cluster.start() }
-            do {
+            try await attempt {
                 try Database.runAlone("CREATE DATABASE faults", url: cluster.url)
                 try await FaultServers.with(database: cluster.url(database: "faults")) { servers in
                     try await jump(clock, of: machine, servers)
                 }
-            } catch {
+            } finally: {
                 await cluster.stop()
-                throw error
             }
-            await cluster.stop()
         }
     }
 

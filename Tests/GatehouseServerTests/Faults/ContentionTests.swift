@@ -77,12 +77,10 @@ struct ContentionTests {
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
         let cluster = PrivateCluster(directory: "/tmp/gatehouse-\(name)", options: options)
         try await cluster.start()
-        do {
+        try await attempt {
             try await body(cluster.url, cluster.paths.log)
+        } finally: {
             await cluster.stop()
-        } catch {
-            await cluster.stop()
-            throw error
         }
     }
 }

@@ -54,7 +54,7 @@ import Testing
     ) async throws {
         let cluster = TemporaryPostgres.cluster()
         try await cluster.start()
-        do {
+        try await attempt {
             try Database.runAlone("CREATE DATABASE faults", url: cluster.url)
             try await LossyNetwork.with(before: cluster.url(database: "faults")) { network in
                 let pooler = try DatabaseProxy(before: network.urls.second, .droppingNotifications)
@@ -71,11 +71,9 @@ import Testing
                     #expect(load.journal.entries.slowest < Self.answerLimit)
                 }
             }
-        } catch {
+        } finally: {
             await cluster.stop()
-            throw error
         }
-        await cluster.stop()
     }
 
     enum RelayFault: CaseIterable {

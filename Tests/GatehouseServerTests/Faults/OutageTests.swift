@@ -17,15 +17,13 @@ import Testing
     @Test func killedUnderLoadItLosesNothing() async throws {
         let cluster = TemporaryPostgres.cluster(durable: true)
         try await cluster.start()
-        do {
+        try await attempt {
             try await TestServer.with(database: cluster.url, patience: .limited) { server in
                 try await crashUnderLoad(cluster, server)
             }
-        } catch {
+        } finally: {
             await cluster.stop()
-            throw error
         }
-        await cluster.stop()
     }
 
     @Test func `reads wait while a migration locks their tables`() async throws {

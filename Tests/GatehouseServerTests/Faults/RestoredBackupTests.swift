@@ -13,7 +13,7 @@ import Testing
     @Test func `a restored backup has what it contained, except for people erased since`() async throws {
         let cluster = TemporaryPostgres.cluster()
         try await cluster.start()
-        do {
+        try await attempt {
             try Database.runAlone("CREATE DATABASE faults", url: cluster.url)
             let url = cluster.url(database: "faults")
             try await FaultServers.with(database: url) { servers in
@@ -43,11 +43,9 @@ import Testing
                 // The verification before presented the refresh tokens, which the backup does not know.
                 try await servers.verify(kept)
             }
-        } catch {
+        } finally: {
             await cluster.stop()
-            throw error
         }
-        await cluster.stop()
     }
 
     private func people(_ count: Int, of servers: FaultServers) async throws -> [FaultJournal.Account] {

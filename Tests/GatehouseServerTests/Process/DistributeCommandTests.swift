@@ -17,18 +17,16 @@ import Testing
         try await TemporaryPostgres.withDatabase { url in
             let database = Database(.init(url: url), logger: TestServer.silence)
             database.start()
-            do {
+            try await attempt {
                 _ = try await Migrator(database: database, migrations: migrations).migrate()
                 try await ProcessDirectory.with { directory in
                     try await body(database) { arguments in
                         try await ServerFile(database: url).run(["distribute"] + arguments, in: directory)
                     }
                 }
-            } catch {
+            } finally: {
                 await database.stop()
-                throw error
             }
-            await database.stop()
         }
     }
 

@@ -76,12 +76,10 @@ import Testing
     private func withDatabase(_ url: String, _ body: (Database) async throws -> Void) async throws {
         let database = Database(.init(url: url), logger: TestServer.silence)
         database.start()
-        do {
+        try await attempt {
             try await body(database)
+        } finally: {
             await database.stop()
-        } catch {
-            await database.stop()
-            throw error
         }
     }
 }
