@@ -2,7 +2,6 @@ internal import Accounts
 internal import Administration
 internal import HTTPTypes
 internal import Hummingbird
-internal import Logging
 internal import NIOCore
 internal import OpenID
 internal import ProviderKit
@@ -66,7 +65,9 @@ struct EndpointResponder: HTTPResponder {
             if let administration {
                 await audit(error, by: administration.administrator, context: context)
             } else {
-                await audit(error, by: principal, from: client, in: application, context: context)
+                await services.refusals.record(
+                    error, of: context.parameters.get("provider"), by: principal, from: client, in: application,
+                    operation: endpoint.guards.name, log: context.log)
             }
             throw error
         }
@@ -129,24 +130,5 @@ struct EndpointResponder: HTTPResponder {
         let token = header.utf8[scheme.endIndex...].dropFirst()
         guard Substring(scheme).hasSameBytes(ignoringCaseAs: "bearer"), !token.isEmpty else { return nil }
         return String(Substring(token))
-    }
-
-    /// Records a refused request; a failure to record it is logged and does not change the response.
-    private func audit(
-        _ error: any Error, by principal: Principal?, from client: Client, in application: Accounts.Application,
-        context: APIRequestContext
-    ) async {
-        guard
-            let entry = AuditEntry(
-                refusal: error, route: endpoint.path, dialect: client.dialect,
-                provider: context.parameters.get("provider"), principal: principal)
-        else { return }
-        do {
-            try await services.refusals.record(entry, from: client, in: application)
-        } catch {
-            context.log.error(
-                "A refusal is missing in the audit",
-                metadata: ["operation": "\(endpoint.guards.name)", "error": "\(error)"])
-        }
     }
 }

@@ -1,6 +1,5 @@
 internal import Accounts
 internal import Foundation
-internal import Logging
 internal import OpenID
 internal import Pages
 internal import ProviderKit
@@ -73,17 +72,9 @@ extension RefusalAudit {
         _ problem: any Error, of provider: String? = nil, by principal: Principal?, _ context: OperationContext
     ) async {
         statistics.count(refusal: problem, in: context.application.id)
-        guard
-            let entry = AuditEntry(
-                refusal: problem, route: context.client.route, dialect: nil, provider: provider, principal: principal)
-        else { return }
-        do {
-            try await record(entry, from: context.client, in: context.application)
-        } catch {
-            context.log.error(
-                "A refusal is missing in the audit",
-                metadata: ["operation": "\(context.client.route)", "error": "\(error)"])
-        }
+        await record(
+            problem, of: provider, by: principal, from: context.client, in: context.application,
+            operation: context.client.route, log: context.log)
     }
 }
 
