@@ -16,18 +16,18 @@ package struct Explanations: Sendable {
     ///
     /// - Throws: `AdministrationError.accountNotFound`, and `AccountsError.invalidParameter` for a wrong cursor.
     package func timeline(
-        of uid: UUID, after cursor: String?, limit: Int, in application: Application
+        of uid: UUID, _ requested: RequestedPage, in application: Application
     ) async throws -> Page<TimelineEntry> {
         let list = PageCursors.List("timeline", filter: ["uid": uid.text], of: application)
-        let position = try cursors.timedPosition(in: cursor, of: list)
+        let position = try cursors.timedPosition(in: requested.after, of: list)
         let events = try await store.transaction(within: .administration) { store in
             let uid = try await store.resolve(uid, application: application.id)
             let pseudonyms = try await store.pseudonyms(of: uid, application: application.id)
             guard !pseudonyms.isEmpty else { throw AdministrationError.accountNotFound }
             return try await store.timeline(
-                of: pseudonyms, before: position, atMost: limit + 1, application: application.id)
+                of: pseudonyms, before: position, atMost: requested.limit + 1, application: application.id)
         }
-        let page = cursors.page(of: events, limit: limit, in: list) { [String($0.at), $0.id.text] }
+        let page = cursors.page(of: events, limit: requested.limit, in: list) { [String($0.at), $0.id.text] }
         return Page(items: try page.items.map { try TimelineEntry($0) }, next: page.next)
     }
 

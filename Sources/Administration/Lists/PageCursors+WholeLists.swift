@@ -28,11 +28,11 @@ extension PageCursors {
     ///
     /// - Throws: `AccountsError.invalidParameter` for the cursor of another list.
     func page<Item>(
-        ofAll items: [Item], after cursor: String?, limit: Int, in list: List, key: (Item) -> TimedKey
+        ofAll items: [Item], _ requested: RequestedPage, in list: List, key: (Item) -> TimedKey
     ) throws -> Page<Item> {
-        let last = try position(in: cursor, of: list, count: 2).flatMap { TimedKey(written: $0) }
+        let last = try position(in: requested.after, of: list, count: 2).flatMap { TimedKey(written: $0) }
         let rest = last.map { last in items.filter { key($0) > last } } ?? items
-        return page(of: rest, limit: limit, in: list) { key($0).written }
+        return page(of: rest, limit: requested.limit, in: list) { key($0).written }
     }
 
     /// Makes a page of a list that is read as a whole, because an application has few of its items.

@@ -12,20 +12,20 @@ package struct AdminNotes: Sendable {
     ///
     /// - Throws: `AccountsError.invalidParameter` for a cursor of another list; `AccountsError.accountNotFound`.
     package func list(
-        about uid: UUID, limit: Int, after cursor: String?, in application: Application
+        about uid: UUID, _ requested: RequestedPage, in application: Application
     ) async throws -> Page<AdminNote> {
         let list = PageCursors.List("notes", filter: ["uid": uid.text], of: application)
-        let position = try cursors.position(in: cursor, of: list, count: 1)
+        let position = try cursors.position(in: requested.after, of: list, count: 1)
         let notes = try await acts.store.transaction(within: .administration) { store in
             let uid = try await store.resolve(uid, application: application.id)
             guard try await store.summary(of: uid, application: application.id) != nil else {
                 throw AccountsError.accountNotFound(uid)
             }
             return try await store.notes(
-                about: uid, after: position?.first.flatMap { UUID(uuidString: $0) }, atMost: limit + 1,
+                about: uid, after: position?.first.flatMap { UUID(uuidString: $0) }, atMost: requested.limit + 1,
                 application: application.id)
         }
-        return cursors.page(of: notes, limit: limit, in: list) { [$0.id.text] }
+        return cursors.page(of: notes, limit: requested.limit, in: list) { [$0.id.text] }
     }
 
     /// Stores a note; the audit records that there is one, and not what it says.

@@ -39,40 +39,40 @@ package struct AccountReading: Sendable {
 
     /// The account's identities, the oldest first.
     package func identities(
-        of uid: UUID, after cursor: String?, limit: Int, in application: Application
+        of uid: UUID, _ requested: RequestedPage, in application: Application
     ) async throws -> Page<ShownIdentity> {
         let identities = try await store.transaction(within: .administration) { store in
             let account = try await store.record(of: uid, in: application).user.uid
             return try await store.identities(of: account, in: application, isMasked: true)
         }
         return try cursors.page(
-            ofAll: identities, after: cursor, limit: limit, in: .init("identities", of: uid, in: application)
+            ofAll: identities, requested, in: .init("identities", of: uid, in: application)
         ) { TimedKey($0.createdAt, $0.id, isNewestFirst: false) }
     }
 
     /// The account's live sessions, the newest first.
     package func sessions(
-        of uid: UUID, after cursor: String?, limit: Int, in application: Application
+        of uid: UUID, _ requested: RequestedPage, in application: Application
     ) async throws -> Page<ListedSession> {
         let sessions = try await store.transaction(within: .administration) { store in
             let account = try await store.record(of: uid, in: application).user.uid
             return try await store.sessions(of: account, application: application.id).map(\.masked)
         }
         return try cursors.page(
-            ofAll: sessions, after: cursor, limit: limit, in: .init("sessions", of: uid, in: application)
+            ofAll: sessions, requested, in: .init("sessions", of: uid, in: application)
         ) { TimedKey($0.createdAt, $0.id, isNewestFirst: true) }
     }
 
     /// The merges that made the account what it is, the newest first; also those that were undone.
     package func merges(
-        of uid: UUID, after cursor: String?, limit: Int, in application: Application
+        of uid: UUID, _ requested: RequestedPage, in application: Application
     ) async throws -> Page<Merge> {
         let merges = try await store.transaction(within: .administration) { store in
             let account = try await store.record(of: uid, in: application).user.uid
             return try await store.merges(of: account, application: application.id)
         }
         return try cursors.page(
-            ofAll: merges, after: cursor, limit: limit, in: .init("merges", of: uid, in: application)
+            ofAll: merges, requested, in: .init("merges", of: uid, in: application)
         ) { TimedKey($0.mergedAt, $0.id, isNewestFirst: true) }
     }
 

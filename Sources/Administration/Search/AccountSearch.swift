@@ -22,16 +22,16 @@ package struct AccountSearch: Sendable {
     ///
     /// - Throws: `AccountsError.invalidParameter` for the cursor of another list.
     package func list(
-        _ filter: AccountFilter, after cursor: String?, limit: Int, in application: Application
+        _ filter: AccountFilter, _ requested: RequestedPage, in application: Application
     ) async throws -> Page<FoundAccount> {
         let list = PageCursors.List("GET /accounts", filter: filter.cursorFilter, of: application)
-        let position = try cursors.position(in: cursor, of: list, count: 2).map(AccountPosition.init(written:))
+        let position = try cursors.position(in: requested.after, of: list, count: 2).map(AccountPosition.init(written:))
         let (found, records) = try await store.transaction(within: .administration) { store in
             let found = try await store.accounts(
-                filter, after: position, limit: limit + 1, application: application.id)
+                filter, after: position, limit: requested.limit + 1, application: application.id)
             return (found, try await store.records(of: found.map(\.uid), application: application.id))
         }
-        let page = cursors.page(of: found, limit: limit, in: list, position: \.written)
+        let page = cursors.page(of: found, limit: requested.limit, in: list, position: \.written)
         // An account that was erased between the two reads is left out.
         return Page(
             items: page.items.compactMap { records[$0.uid] }.map { FoundAccount(account: .init($0), match: nil) },
@@ -42,15 +42,16 @@ package struct AccountSearch: Sendable {
     ///
     /// - Throws: `AccountsError.invalidParameter` for the cursor of another search, and `AdministrationError.forbidden`.
     package func search(
-        for term: SearchTerm, after cursor: String?, limit: Int, by administrator: Administrator
+        for term: SearchTerm, _ requested: RequestedPage, by administrator: Administrator
     ) async throws -> Page<FoundAccount> {
         let application = administrator.application
         let list = PageCursors.List(
             "POST /accounts/search", filter: ["kind": term.kind, "term": term.text], of: application)
-        let position = try cursors.position(in: cursor, of: list, count: term.positionCount)
+        let position = try cursors.position(in: requested.after, of: list, count: term.positionCount)
         return try await store.transaction(within: .administration) { store in
-            let hits = try await store.hits(for: term, after: position, limit: limit + 1, application: application.id)
-            let page = cursors.page(of: hits, limit: limit, in: list, position: \.position)
+            let hits = try await store.hits(
+                for: term, after: position, limit: requested.limit + 1, application: application.id)
+            let page = cursors.page(of: hits, limit: requested.limit, in: list, position: \.position)
             let items = try await Self.accounts(of: page.items, for: term, in: application, store: store)
             let details = AdministrativeAct(by: administrator.actor)
                 .details(adding: ["kind": .string(term.kind), "hits": .integer(Int64(items.count))])

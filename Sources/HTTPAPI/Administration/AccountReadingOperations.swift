@@ -11,8 +11,7 @@ struct AccountReadingOperations {
             let filter = AccountFilter(
                 state: try query.choice("status"), provider: query["provider"],
                 createdAfter: try query.time("createdAfter"), createdBefore: try query.time("createdBefore"))
-            return try await useCases.search.list(
-                filter, after: query.page.after, limit: query.page.limit, in: request.application)
+            return try await useCases.search.list(filter, query.page, in: request.application)
         }
     }
 
@@ -20,8 +19,7 @@ struct AccountReadingOperations {
         AdminOperation("accounts.search", scope: .readAccounts, limit: .adminSearch) { request, input in
             if input.body.hasPrefix { try request.administrator.require(.revealAccounts) }
             return try await useCases.search.search(
-                for: SearchTerm(input.body), after: input.query.page.after, limit: input.query.page.limit,
-                by: request.administrator)
+                for: SearchTerm(input.body), input.query.page, by: request.administrator)
         }
     }
 
@@ -45,23 +43,20 @@ struct AccountReadingOperations {
 
     var identities: AdminOperation<(uid: UUID, query: AdminQuery), Page<ShownIdentity>> {
         AdminOperation("accounts.identities", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
-            try await useCases.reading.identities(
-                of: input.uid, after: input.query.page.after, limit: input.query.page.limit, in: request.application)
+            try await useCases.reading.identities(of: input.uid, input.query.page, in: request.application)
         }
     }
 
     var sessions: AdminOperation<(uid: UUID, query: AdminQuery), Page<SessionList.Entry>> {
         AdminOperation("accounts.sessions", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
-            let page = try await useCases.reading.sessions(
-                of: input.uid, after: input.query.page.after, limit: input.query.page.limit, in: request.application)
+            let page = try await useCases.reading.sessions(of: input.uid, input.query.page, in: request.application)
             return Page(items: page.items.map(request.entry), next: page.next)
         }
     }
 
     var merges: AdminOperation<(uid: UUID, query: AdminQuery), Page<Merge>> {
         AdminOperation("accounts.merges", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
-            try await useCases.reading.merges(
-                of: input.uid, after: input.query.page.after, limit: input.query.page.limit, in: request.application)
+            try await useCases.reading.merges(of: input.uid, input.query.page, in: request.application)
         }
     }
 }

@@ -27,8 +27,7 @@ struct ExplanationOperations {
 
     var timeline: AdminOperation<(uid: UUID, query: AdminQuery), Page<TimelineEntry>> {
         AdminOperation("accounts.timeline", scope: .readAccounts, errors: [.accountNotFound]) { request, input in
-            try await explanations.timeline(
-                of: input.uid, after: input.query.page.after, limit: input.query.page.limit, in: request.application)
+            try await explanations.timeline(of: input.uid, input.query.page, in: request.application)
         }
     }
 

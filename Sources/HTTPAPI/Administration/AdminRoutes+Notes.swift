@@ -23,8 +23,7 @@ struct NoteOperations: Sendable {
 
     var list: AdminOperation<(uid: UUID, query: AdminQuery), Page<AdminNote>> {
         AdminOperation("notes.list", scope: .writeAccounts, errors: [.accountNotFound]) { request, input in
-            try await notes.list(
-                about: input.uid, limit: input.query.page.limit, after: input.query.page.after, in: request.application)
+            try await notes.list(about: input.uid, input.query.page, in: request.application)
         }
     }
 
