@@ -28,7 +28,7 @@ extension PageCursors {
     ///
     /// - Throws: `AccountsError.invalidParameter` for the cursor of another list.
     func page<Item>(
-        ofAll items: [Item], _ requested: RequestedPage, in list: List, key: (Item) -> TimedKey
+        of items: [Item], sortedBy key: (Item) -> TimedKey, _ requested: RequestedPage, in list: List
     ) throws -> Page<Item> {
         let last = try position(in: requested.after, of: list, count: 2).flatMap { TimedKey(written: $0) }
         let rest = last.map { last in items.filter { key($0) > last } } ?? items
@@ -40,7 +40,7 @@ extension PageCursors {
     /// A cursor names the last item that was sent. If that is gone, the list continues at its former place.
     /// - Throws: `AccountsError.invalidParameter` for the cursor of another list.
     package func page<Item>(
-        ofWhole items: [Item], _ requested: RequestedPage, in list: List, id: (Item) -> String
+        of items: [Item], identifiedBy id: (Item) -> String, _ requested: RequestedPage, in list: List
     ) throws -> Page<Item> {
         let ids = items.map(id)
         var start = 0

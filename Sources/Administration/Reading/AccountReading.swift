@@ -46,8 +46,8 @@ package struct AccountReading: Sendable {
             return try await store.identities(of: account, in: application, isMasked: true)
         }
         return try cursors.page(
-            ofAll: identities, requested, in: .init("identities", of: uid, in: application)
-        ) { TimedKey($0.createdAt, $0.id, isNewestFirst: false) }
+            of: identities, sortedBy: { TimedKey($0.createdAt, $0.id, isNewestFirst: false) }, requested,
+            in: .init("identities", of: uid, in: application))
     }
 
     /// The account's live sessions, the newest first.
@@ -59,8 +59,8 @@ package struct AccountReading: Sendable {
             return try await store.sessions(of: account, application: application.id).map(\.masked)
         }
         return try cursors.page(
-            ofAll: sessions, requested, in: .init("sessions", of: uid, in: application)
-        ) { TimedKey($0.createdAt, $0.id, isNewestFirst: true) }
+            of: sessions, sortedBy: { TimedKey($0.createdAt, $0.id, isNewestFirst: true) }, requested,
+            in: .init("sessions", of: uid, in: application))
     }
 
     /// The merges that made the account what it is, the newest first; also those that were undone.
@@ -72,8 +72,8 @@ package struct AccountReading: Sendable {
             return try await store.merges(of: account, application: application.id)
         }
         return try cursors.page(
-            ofAll: merges, requested, in: .init("merges", of: uid, in: application)
-        ) { TimedKey($0.mergedAt, $0.id, isNewestFirst: true) }
+            of: merges, sortedBy: { TimedKey($0.mergedAt, $0.id, isNewestFirst: true) }, requested,
+            in: .init("merges", of: uid, in: application))
     }
 
     /// Shows fields unmasked, and records which.

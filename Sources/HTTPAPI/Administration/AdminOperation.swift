@@ -100,7 +100,7 @@ struct AdminRequest: Sendable {
     func page<Item>(
         of items: [Item], asked query: AdminQuery, in list: String, id: (Item) -> String
     ) throws -> Page<Item> {
-        try services.cursors.page(ofWhole: items, query.page, in: .init(list, of: application), id: id)
+        try services.cursors.page(of: items, identifiedBy: id, query.page, in: .init(list, of: application))
     }
 
     /// The act of this caller, for the audit.

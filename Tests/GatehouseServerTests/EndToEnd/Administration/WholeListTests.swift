@@ -43,7 +43,7 @@ struct WholeListTests {
             let cursors = PageCursors(opaque: server.backend.opaque)
             let list = PageCursors.List("letters", of: try await server.application())
             func page(_ items: [String], after cursor: String? = nil) throws -> Page<String> {
-                try cursors.page(ofWhole: items, RequestedPage(limit: 2, after: cursor), in: list) { $0 }
+                try cursors.page(of: items, identifiedBy: { $0 }, RequestedPage(limit: 2, after: cursor), in: list)
             }
             let first = try page(["a", "b", "c", "d"])
             #expect(first.items == ["a", "b"])
