@@ -21,7 +21,7 @@ package struct SQLStore: TransactionalStore {
     let sealing: any Sealing
     /// Consulted for each event, because the configuration can be reloaded.
     let subscriptions: any WebhookSubscriptions
-    /// Called for each change that other parts of the server must learn of; for a transaction, after it has committed.
+    /// Called for each change that other parts of the server react to; for a transaction, after it has committed.
     let onChange: @Sendable (CommittedChange) -> Void
 
     package init(
@@ -125,7 +125,7 @@ package struct SQLStore: TransactionalStore {
     var isInTransaction: Bool { open != nil }
 }
 
-/// A change that other parts of the server must learn of.
+/// A change that other parts of the server react to.
 enum CommittedChange: Sendable {
     /// A session was ended or renewed.
     case revoked(SessionRevocation)

@@ -9,7 +9,7 @@ package struct ConsoleSession: Sendable {
         package let role: AdminScope.Role
         /// The application that the role is for; `nil` for all.
         package let application: Application.ID?
-        /// Whether the grant counts in this session: it knows the identity that has signed in.
+        /// Whether the role counts in this session, which depends on the identity that opened it (docs/admin.md).
         package let counts: Bool
 
         package init(role: AdminScope.Role, application: Application.ID?, counts: Bool) {

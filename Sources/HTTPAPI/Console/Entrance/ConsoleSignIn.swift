@@ -7,7 +7,7 @@ internal import Hummingbird
 internal import OpenID
 internal import ProviderKit
 
-/// The console as a client of the OpenID provider of the application that has the administrators' accounts.
+/// Signs people in to the console, as a client of the OpenID provider of the application that has their accounts.
 struct ConsoleSignIn: Sendable {
     /// How long a person may take to sign in, in seconds.
     private static let flowTime = 1800
@@ -60,7 +60,7 @@ struct ConsoleSignIn: Sendable {
         return path.utf8.count <= longestPath ? path : String(path.prefix { $0 != "?" })
     }
 
-    /// Takes the answer of the application's pages.
+    /// Handles the callback: redeems the authorization code, and opens the person's session at the console.
     func finish(_ context: OperationContext) async throws -> Response {
         let (settings, issuer) = try context.console
         let (home, query) = (issuer.application, try context.request.query)
