@@ -20,18 +20,8 @@ extension RoleIdentityStore {
     /// `nil` stands for all identities of the account.
     /// - Throws: `AccountsError.otherIdentityRequired`.
     func requireReach(of principal: Principal, to identities: [UUID]? = nil) async throws {
-        try await requireReach(
-            of: principal.provider, principal.providerUid, in: principal.uid, to: identities,
-            application: principal.application.id)
-    }
-
-    /// Requires the same of the identity with this provider and `providerUid`.
-    func requireReach(
-        of provider: String, _ providerUid: String, in uid: UUID, to identities: [UUID]? = nil,
-        application: Application.ID
-    ) async throws {
         let beyond = try await identitiesWithRoles(
-            beyond: provider, providerUid, of: uid, application: application)
+            beyond: principal.provider, principal.providerUid, of: principal.uid, application: principal.application.id)
         guard identities.map(beyond.isDisjoint(with:)) ?? beyond.isEmpty else { throw AccountsError.beyondReach }
     }
 }

@@ -3,7 +3,7 @@ internal import ProviderKit
 
 package struct AccountMerging: Sendable {
     typealias Store = AccountLocks & GuestSwitch.Store & IdentityStore & MergeTicketStore & MergeUndoStore
-        & MergeWriter.Store & RoleIdentityStore & SessionContinuation.Store
+        & MergeWriter.Store & SessionContinuation.Store
 
     let store: any TransactionalStore & Store
     let tokens: SessionTokens
@@ -29,9 +29,8 @@ package struct AccountMerging: Sendable {
         let (outcome, merge) = try await store.retryingTransaction { store in
             let held = try await store.lockMerge(byTicket: ticket.hash, of: principal)
             let (preview, facts) = try preview(of: held, by: principal)
-            try await store.requireReach(of: principal)
-            try await store.requireReach(
-                of: facts.proof.provider, facts.proof.providerUid, in: preview.other.uid, application: application.id)
+            guard preview.current.hasNoRole(beyond: principal.isOf), preview.other.hasNoRole(beyond: facts.proof.isOf)
+            else { throw AccountsError.beyondReach }
             let plan = try preview.plan(survivor, in: application)
             try await store.useMergeTicket(ticket.hash, application: application.id)
             let merge = try await MergeWriter(store: store, application: application)
@@ -79,7 +78,7 @@ package struct AccountMerging: Sendable {
             let held = try await store.lockMerge(id, by: principal)
             guard let merge = held.merge else { throw AccountsError.mergeNotFound }
             guard held.isSessionLive else { throw AccountsError.invalidToken }
-            try await store.requireReach(of: principal)
+            guard held.hasNoRoleBeyondSession else { throw AccountsError.beyondReach }
             // At this point the survivor still has the addresses of both accounts.
             try await OwnerNotices(store: store, application: application.id)
                 .send(.mergeUndone, to: held.contact, ofOwnerOf: merge.survivor)
@@ -138,7 +137,21 @@ package struct AccountMerging: Sendable {
     }
 }
 
+extension Principal {
+    fileprivate func isOf(_ identity: Identity) -> Bool {
+        identity.provider == provider && identity.providerUid == providerUid
+    }
+}
+
 extension MergeSide {
+    /// Whether the proving identity has every role that an identity of the account has (`RoleIdentityStore`).
+    fileprivate func hasNoRole(beyond isProving: (Identity) -> Bool) -> Bool {
+        roles.allSatisfy { role in
+            let holders = identities.filter { role.contains($0.id) }
+            return holders.isEmpty || holders.contains(where: isProving)
+        }
+    }
+
     /// Whether the proof concerns one of the account's identities or addresses.
     fileprivate func has(_ proof: Proof) -> Bool {
         identities.contains(where: proof.isOf) || addresses.contains { $0.value == proof.providerUid }

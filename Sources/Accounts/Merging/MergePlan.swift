@@ -10,6 +10,8 @@ package struct MergeSide: Sendable, Equatable {
     package var identities: [Identity]
     package var addresses: [Address]
     package var sessions: Int
+    /// The identities that have each of the account's roles.
+    package var roles: [[UUID]] = []
 
     package init(
         uid: UUID, createdAt: Date, displayName: String?, metadata: [String: JSONValue],

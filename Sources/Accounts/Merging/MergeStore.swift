@@ -112,11 +112,14 @@ package struct LockedMerge: Sendable {
     package let isSessionLive: Bool
     /// The contact of the principal's account, which is the survivor.
     package let contact: OwnerContact
+    /// Whether the session has every role that an identity of the account has (`RoleIdentityStore`).
+    package let hasNoRoleBeyondSession: Bool
 
-    package init(merge: Merge?, isSessionLive: Bool, contact: OwnerContact) {
+    package init(merge: Merge?, isSessionLive: Bool, contact: OwnerContact, hasNoRoleBeyondSession: Bool) {
         self.merge = merge
         self.isSessionLive = isSessionLive
         self.contact = contact
+        self.hasNoRoleBeyondSession = hasNoRoleBeyondSession
     }
 }
 

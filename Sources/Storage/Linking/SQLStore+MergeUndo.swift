@@ -147,13 +147,14 @@ extension SQLStore: MergeUndoStore {
             .application(principal.application.id), .uuid(principal.sessionID), .uuid(principal.uid),
         ]
         let merge: [Bind] = [.application(principal.application.id), .uuid(id), .uuid(principal.uid)]
+        let identity: [Bind] = [.text(principal.provider), .text(principal.providerUid)]
         let answers = try await run([
             (Self.lockMergedAccounts, merge), (Self.lockSession, session), (Self.selectUndoableMerge, merge),
-            (Self.selectContact, account),
+            (Self.selectContact, account), (Self.selectIdentitiesWithRoles, account + identity),
         ])
         return LockedMerge(
             merge: try answers[2].decoded { try $0.nextMerge() }.first, isSessionLive: !answers[1].isEmpty,
-            contact: try answers[3].contact())
+            contact: try answers[3].contact(), hasNoRoleBeyondSession: answers[4].isEmpty)
     }
 
     private static let revive = Statement(

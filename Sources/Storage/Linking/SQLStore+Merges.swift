@@ -41,6 +41,20 @@ extension SQLStore: AliasStore, MergeStore {
          ORDER BY verified_at, address
         """)
 
+    private static let selectSideRoles = Statement(
+        .read,
+        """
+        SELECT a.uid, g.identities
+          FROM accounts a
+          JOIN admin_grants g ON g.application_id = $1 AND g.uid = ANY (a.uid ||
+        """, absorbed,
+        """
+               )
+         WHERE a.application_id = $1
+           AND a.uid = ANY ($2::uuid[] || ARRAY(
+                   SELECT p.uid FROM proofs p WHERE p.application_id = $1 AND p.kind = 'merge' AND p.hash = $3))
+        """)
+
     package func mergeReading(of uids: [UUID], application: Application.ID) async throws -> MergeReading {
         try Self.mergeReading(in: await run(Self.selectingSides(uids, ticket: nil, application))[...])
     }
@@ -49,7 +63,7 @@ extension SQLStore: AliasStore, MergeStore {
         _ uids: [UUID], ticket: [UInt8]?, _ application: Application.ID
     ) -> [(statement: Statement, binds: [Bind])] {
         let binds: [Bind] = [.application(application), .uuids(uids), .bytes(ticket)]
-        return [selectSides, selectSideIdentities, selectSideAddresses].map { ($0, binds) }
+        return [selectSides, selectSideIdentities, selectSideAddresses, selectSideRoles].map { ($0, binds) }
     }
 
     /// Decodes the answers to `selectingSides`.
@@ -75,6 +89,10 @@ extension SQLStore: AliasStore, MergeStore {
             guard let address = try row.nextAddress() else { continue }
             sides[uid]?.addresses.append(address)
             if try !row.next(Bool.self) { contacts[uid]?.addresses.append(address) }
+        }
+        for var row in remaining.removeFirst() {
+            let uid: UUID = try row.next()
+            sides[uid]?.roles.append(try row.next())
         }
         return MergeReading(sides: sides, contacts: contacts, time: time)
     }

@@ -63,7 +63,7 @@ extension MemoryStore: MergeStore, MergeUndoStore {
             }
             return LockedMerge(
                 merge: merge, isSessionLive: rows.sessions[principal.sessionID].map { rows.isLive($0) } ?? false,
-                contact: contact)
+                contact: contact, hasNoRoleBeyondSession: true)
         }
     }
 

@@ -58,11 +58,11 @@ extension HotPath {
             let id = try await stage.client.identityID(of: "scripted", bearer: person.accessToken)
             return { try await stage.client.delete("/auth/identities/\(id)", bearer: person.accessToken) }
         },
-        HotPath("merging", 3, statements: 12, because: lockAndWrite) { stage in
+        HotPath("merging", 3, statements: 13, because: lockAndWrite) { stage in
             let (person, ticket) = try await stage.ticketHolder()
             return { try await stage.client.merge(ticket, bearer: person.accessToken) }
         },
-        HotPath("undoing a merge", 3, statements: 10, because: lockAndWrite) { stage in
+        HotPath("undoing a merge", 3, statements: 11, because: lockAndWrite) { stage in
             let (person, ticket) = try await stage.ticketHolder()
             let merged = try await stage.client.merge(ticket, bearer: person.accessToken)
             let id = try #require(merged["merge"]["id"].string, "\(merged.text)")
