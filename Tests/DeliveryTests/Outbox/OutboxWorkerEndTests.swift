@@ -1,6 +1,7 @@
 import Accounts
 import Delivery
 import Foundation
+import GatehouseTesting
 import Logging
 import ServiceLifecycle
 import Testing

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import GatehouseTesting
 import ProviderKit
 import Testing
 
@@ -32,7 +33,7 @@ struct SMTPTransportTests {
         #expect(log.commands.contains("MAIL FROM:<no-reply@demo.example>"))
         let recipients = log.commands.filter { $0.hasPrefix("RCPT") }
         #expect(recipients == ["RCPT TO:<ada@mail.example>"])
-        #expect(log.contents == [MIMEMessage(mail).bytes])
+        #expect(log.taken.map(\.bytes) == [MIMEMessage(mail).bytes])
         #expect(log.commands.last == "QUIT")
     }
 
@@ -43,12 +44,12 @@ struct SMTPTransportTests {
         defer { sink.close() }
         let mail = try Samples.mail(text: String(repeating: lines, count: times))
         try await transport(to: sink).send(mail)
-        let stuffed = try #require(sink.log.value.contents.first)
+        let stuffed = try #require(sink.taken.first?.bytes)
         let content = stuffed.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
             line.first == UInt8(ascii: ".") ? line.dropFirst() : line
         }.joined(separator: [0x0A])
         #expect(Array(content) == MIMEMessage(mail).bytes)
-        #expect(sink.log.value.contents.count == 1)
+        #expect(sink.taken.count == 1)
     }
 
     @Test func anAddressBeyondASCIIAsksForTheExtension() async throws {
@@ -59,7 +60,7 @@ struct SMTPTransportTests {
         let commands = sink.log.value.commands
         #expect(commands.contains("MAIL FROM:<no-reply@demo.example> SMTPUTF8"))
         #expect(commands.contains("RCPT TO:<zoë@mail.example>"))
-        #expect(try ParsedMail(#require(sink.log.value.contents.first))["To"] == "zoë@mail.example")
+        #expect(try ParsedMail(#require(sink.taken.first?.bytes))["To"] == "zoë@mail.example")
     }
 
     /// Replies of a relay, and the errors that they cause.
@@ -106,7 +107,7 @@ struct SMTPTransportTests {
         defer { sink.close() }
         let mail = try Samples.mail()
         try await transport(to: sink, total: .seconds(3)).send(mail)
-        #expect(sink.log.value.contents.count == 1)
+        #expect(sink.taken.count == 1)
     }
 
     @Test func nobodyListening() async throws {
@@ -162,7 +163,7 @@ struct SMTPTransportTests {
                 group.addTask { try await transport.send(mail) }
             }
         }
-        #expect(sink.log.value.contents.count == 20)
+        #expect(sink.taken.count == 20)
         hanging.cancel()
         await #expect(throws: CancellationError.self) { try await hanging.value }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import GatehouseTesting
 
 /// A clock that only a test advances.
 final class ManualClock: Clock {

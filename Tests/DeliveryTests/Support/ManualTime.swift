@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import GatehouseTesting
 
 /// A wall clock that a test can set ahead of the real one.
 final class ManualTime: TimeSource {

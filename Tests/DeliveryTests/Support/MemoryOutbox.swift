@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import GatehouseTesting
 
 struct OutboxFailure: Error {}
 

@@ -1,6 +1,7 @@
 import Accounts
 import Delivery
 import Foundation
+import GatehouseTesting
 
 /// A transport with scripted results that records its mails.
 final class ScriptedTransport: MessageTransport {

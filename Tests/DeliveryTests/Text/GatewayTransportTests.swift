@@ -1,6 +1,7 @@
 import Accounts
 import Delivery
 import Foundation
+import GatehouseTesting
 import Outbound
 import ProviderKit
 import Testing

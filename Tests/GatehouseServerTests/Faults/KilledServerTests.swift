@@ -116,7 +116,7 @@ import Testing
     @Test(arguments: ["CONNECT", "EHLO", "MAIL", "RCPT", "DATA", ".", "QUIT"])
     func `mails that a kill interrupts are sent again`(event: String) async throws {
         let isHolding = Mutex(true)
-        let sink = try MailSink { current, _ in
+        let sink = try SMTPSink { current in
             isHolding.withLock { $0 } && current.hasPrefix(event) ? .hang : nil
         }
         defer { sink.close() }

@@ -80,7 +80,7 @@ import Testing
         case silent, slow, refusing
 
         /// Returns the relay's reaction to a command while its network is broken.
-        func reaction() -> MailSink.Reaction? {
+        func reaction() -> SMTPSink.Reaction? {
             switch self {
             case .silent: return .hang
             case .refusing: return .reply("421 try later")
@@ -94,7 +94,7 @@ import Testing
     @Test(arguments: RelayFault.allCases)
     func `mails arrive after the network to the relay was broken`(fault: RelayFault) async throws {
         let isBroken = Mutex(false)
-        let sink = try MailSink { _, _ in isBroken.withLock { $0 } ? fault.reaction() : nil }
+        let sink = try SMTPSink { _ in isBroken.withLock { $0 } ? fault.reaction() : nil }
         try await FaultServers.with(mail: sink) { servers in
             let load = servers.load()
             try await load.run {

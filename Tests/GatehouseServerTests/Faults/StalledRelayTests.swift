@@ -19,7 +19,7 @@ import Testing
     private static let rounds = 4
 
     @Test func `a relay that stalls leaves sign-ins as quick as they were`() async throws {
-        let sink = try MailSink { event, _ in event == "CONNECT" ? .hang : nil }
+        let sink = try SMTPSink { $0 == "CONNECT" ? .hang : nil }
         defer { sink.close() }
         try await TestServer.with { calm in
             let url = try await TemporaryPostgres.database(migrations: Migrations.all)
@@ -56,7 +56,7 @@ import Testing
 
     /// Sends mails by SMTP to the sink, with the same deadlines as a production server; text messages still go to the
     /// inbox.
-    private func stall(_ server: TestServer, at sink: MailSink) throws {
+    private func stall(_ server: TestServer, at sink: SMTPSink) throws {
         let relay = SMTPTransport(try SMTPServer(url: "smtp://127.0.0.1:\(sink.port)"))
         let delivery = server.server.delivery
         delivery.replace(

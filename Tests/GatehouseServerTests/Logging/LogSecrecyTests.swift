@@ -33,7 +33,7 @@ struct LogSecrecyTests {
         let output = CollectedOutput()
         let logger = Logger(label: "test") { LineLogHandler(.json, label: $0, level: .trace, output: output) }
         // The relay and the gateway repeat the refused values in their replies.
-        let sink = try MailSink { event, _ in event.hasPrefix("RCPT") ? .reply("550 \(event) is nobody") : nil }
+        let sink = try SMTPSink { event in event.hasPrefix("RCPT") ? .reply("550 \(event) is nobody") : nil }
         defer { sink.close() }
         let told: [String] = try await UpstreamServer.with { upstream in
             upstream.service.answer(upstream.url + "/sms") { _ in

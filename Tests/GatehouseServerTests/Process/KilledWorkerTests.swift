@@ -23,11 +23,11 @@ import Testing
 
     @Test func `a worker killed between sending and marking leaves one message in doubt`() async throws {
         let isHolding = Mutex(true)
-        let sink = try MailSink { event, taken in
+        let sink = try SMTPSink(counting: { event, taken in
             guard isHolding.withLock({ $0 }) else { return nil }
             if event == "QUIT", taken == Self.doubtful { return .hang }
             return event == "CONNECT" && taken >= Self.enough ? .hang : nil
-        }
+        })
         defer { sink.close() }
         let url = try await TemporaryPostgres.database(migrations: Migrations.all)
         var file = ServerFile(database: url)

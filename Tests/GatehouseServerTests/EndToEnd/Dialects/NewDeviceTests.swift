@@ -1,6 +1,7 @@
 import Accounts
 import Delivery
 import Foundation
+import GatehouseTesting
 import NIOHTTP1
 import ProviderKit
 import Testing
@@ -94,7 +95,7 @@ struct NewDeviceTests {
     @Test func `twenty sign-ins at once on one new device send one mail, which shows no text of the client's`()
         async throws
     {
-        let sink = try MailSink()
+        let sink = try SMTPSink()
         defer { sink.close() }
         try await ImmichApp.with { server, app in
             let person = try await app.api.register(at: server)

@@ -11,7 +11,7 @@ import Testing
 struct FaultServers: Sendable {
     let first: Replica
     let second: Replica
-    let mail: MailSink
+    let mail: SMTPSink
     let partner: Partner
     let directory: ProcessDirectory
 
@@ -20,7 +20,7 @@ struct FaultServers: Sendable {
     /// The second server connects without notifications, like one behind a pooler in transaction mode. Without a URL
     /// the database is a new one. `program` is the path of another version of `gatehouse`.
     static func with(
-        database url: String? = nil, mail: MailSink? = nil, program: String = GatehouseProcess.executable,
+        database url: String? = nil, mail: SMTPSink? = nil, program: String = GatehouseProcess.executable,
         _ body: @Sendable (FaultServers) async throws -> Void
     ) async throws {
         let url = if let url { url } else { try await TemporaryPostgres.database(migrations: Migrations.all) }
@@ -32,10 +32,10 @@ struct FaultServers: Sendable {
 
     /// Starts both servers, runs the body, and ends them; `databases` are the servers' URLs of the same database.
     static func with(
-        databases: (first: String, second: String), mail: MailSink? = nil,
+        databases: (first: String, second: String), mail: SMTPSink? = nil,
         program: String = GatehouseProcess.executable, _ body: @Sendable (FaultServers) async throws -> Void
     ) async throws {
-        let sink = try mail ?? MailSink()
+        let sink = try mail ?? SMTPSink()
         defer { sink.close() }
         let partner = try Partner()
         try await ProcessDirectory.with { directory in

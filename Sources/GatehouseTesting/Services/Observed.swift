@@ -1,8 +1,8 @@
-import Foundation
-import Synchronization
+internal import Foundation
+internal import Synchronization
 
 /// A value whose changes can be awaited, so that tests need not sleep.
-final class Observed<Value: Sendable>: Sendable {
+package final class Observed<Value: Sendable>: Sendable {
     private struct Waiter {
         let id: UUID
         let condition: @Sendable (Value) -> Bool
@@ -16,14 +16,14 @@ final class Observed<Value: Sendable>: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         state = Mutex(State(value: value))
     }
 
-    var value: Value { state.withLock { $0.value } }
+    package var value: Value { state.withLock { $0.value } }
 
     @discardableResult
-    func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
+    package func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
         let (result, ready) = state.withLock { state in
             let result = change(&state.value)
             let ready = state.waiters.filter { $0.condition(state.value) }
@@ -37,7 +37,7 @@ final class Observed<Value: Sendable>: Sendable {
     }
 
     /// Returns when the condition holds for the value, or when the task is cancelled, such as by a suite's time limit.
-    func wait(until condition: @escaping @Sendable (Value) -> Bool) async {
+    package func wait(until condition: @escaping @Sendable (Value) -> Bool) async {
         let id = UUID()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
