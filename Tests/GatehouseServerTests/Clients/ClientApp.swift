@@ -78,35 +78,11 @@ final class ClientApp: Sendable {
 
     private static func serve(_ body: @Sendable @escaping (ClientApp) async throws -> Void) async throws {
         let app = try ClientApp()
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        var logger = Logger(label: "app")
-        logger.logLevel = .critical
-        let application = Application(
-            responder: CallbackResponder { (request: Request, _: BasicRequestContext) in
-                try await app.answer(request)
-            },
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in
-                port.yield(channel.localAddress?.port ?? 0)
-                port.finish()
-            }, logger: logger)
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                try await application.run()
-                return false
-            }
-            group.addTask {
-                for await port in ports {
-                    app.state.withLock { $0.port = port }
-                    try await body(app)
-                    return true
-                }
-                throw CancellationError()
-            }
-            defer { group.cancelAll() }
-            while let isDone = try await group.next() {
-                if isDone { return }
-            }
+        try await UpstreamServer.serve {
+            try await app.answer($0)
+        } _: { port in
+            app.state.withLock { $0.port = port }
+            try await body(app)
         }
     }
 

@@ -2,7 +2,6 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Logging
 import NIOCore
 import ProviderKit
 import Synchronization
@@ -85,38 +84,13 @@ final class WebhookSink: Sendable {
         _ body: @Sendable @escaping (WebhookSink) async throws -> Result
     ) async throws -> Result {
         let sink = WebhookSink(script: script)
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        var logger = Logger(label: "sink")
-        logger.logLevel = .critical
-        let application = Application(
-            responder: CallbackResponder { (request: Request, _: BasicRequestContext) in
-                try await sink.answer(request)
-            },
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in
-                port.yield(channel.localAddress?.port ?? 0)
-                port.finish()
-            }, logger: logger)
-        return try await withThrowingTaskGroup(of: Result?.self) { group in
-            group.addTask {
-                try await application.run()
-                return nil
-            }
-            group.addTask {
-                for await port in ports {
-                    sink.openPort.withLock { $0 = port }
-                    return try await body(sink)
-                }
-                throw CancellationError()
-            }
-            defer {
-                sink.release()
-                group.cancelAll()
-            }
-            while let outcome = try await group.next() {
-                if let outcome { return outcome }
-            }
-            throw CancellationError()
+        return try await UpstreamServer.serve {
+            try await sink.answer($0)
+        } _: { port in
+            sink.openPort.withLock { $0 = port }
+            // Otherwise the server would wait for the hanging requests when it stops.
+            defer { sink.release() }
+            return try await body(sink)
         }
     }
 
