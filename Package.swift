@@ -174,7 +174,7 @@ let package = Package(
         tests(
             "OutboundTests",
             of: [
-                "Outbound", "ProviderKit", .nioCore, .nioPosix, .nioHTTP1, .logging, .nioSSL,
+                "Outbound", "GatehouseTesting", "ProviderKit", .nioCore, .nioPosix, .nioHTTP1, .logging, .nioSSL,
             ]),
         tests("PasswordsTests", of: ["Passwords", "Accounts", "CArgon2", .crypto]),
         tests("OpenIDConnectTests", of: ["OpenIDConnectProvider", "ProviderKit", "Tokens", .crypto]),

@@ -1,4 +1,5 @@
 import Foundation
+import GatehouseTesting
 import ProviderKit
 import Testing
 

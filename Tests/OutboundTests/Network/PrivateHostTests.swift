@@ -1,4 +1,5 @@
 import Foundation
+import GatehouseTesting
 import NIOSSL
 import ProviderKit
 import Synchronization

@@ -59,35 +59,6 @@ final class ManualClock: Sendable {
     func advance(by duration: Duration) { instant.withLock { $0 += duration } }
 }
 
-/// Records the log lines.
-final class LogRecorder: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
-
-    var logger: Logger {
-        var logger = Logger(label: "test") { _ in Handler(recorder: self) }
-        logger.logLevel = .trace
-        return logger
-    }
-
-    private struct Handler: LogHandler {
-        let recorder: LogRecorder
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let line = "\(event.level) \(event.message) \(event.metadata ?? [:])"
-            recorder.lines.withLock { $0.append(line) }
-        }
-    }
-}
-
 /// Records findings in order.
 final class NotedFindings: FindingNoting {
     private let findings = Mutex<[ProviderFinding]>([])

@@ -1,11 +1,12 @@
-import Logging
-import Synchronization
+package import Logging
+
+internal import Synchronization
 
 /// Keeps every log line with its metadata.
-final class LogRecorder: Sendable {
-    struct Line: Sendable {
-        let level: Logger.Level
-        let text: String
+package final class LogRecorder: Sendable {
+    package struct Line: Sendable {
+        package let level: Logger.Level
+        package let text: String
     }
 
     private struct Handler: LogHandler {
@@ -26,9 +27,12 @@ final class LogRecorder: Sendable {
 
     private let kept = Mutex<[Line]>([])
 
-    var lines: [Line] { kept.withLock { $0 } }
+    package init() {}
 
-    var logger: Logger {
+    package var lines: [Line] { kept.withLock { $0 } }
+    package var text: String { lines.map(\.text).joined(separator: "\n") }
+
+    package var logger: Logger {
         Logger(label: "test") { _ in Handler(recorder: self) }
     }
 }
