@@ -25,12 +25,12 @@ struct TestApplication {
         change(&policy)
         let providers: [(String, any Provider)] = [
             ("trusting", TrustingProvider()), ("other", TrustingProvider()), ("email", MailedCodes()),
-            ("phone", TextedCodes()), ("anonymous", GuestProvider()),
+            ("phone", TextedCodes()), ("anonymous", TrustingProvider()),
         ]
         application = Application(
             id: 1, name: "demo", issuer: "https://demo.example", audience: "demo", policy: policy,
             providers: ProviderRegistry(
-                installedKinds: ["trusting", "email", "phone", "anonymous"],
+                installedKinds: ["trusting", "email", "phone"],
                 configured: providers.map { name, provider in
                     ConfiguredProvider(
                         name: name, displayName: nil, mode: modes[name] ?? .open, type: type(of: provider),
@@ -113,21 +113,10 @@ private struct NoSettings: ProviderSettings {
     static let schema = SettingsSchema([])
 }
 
+/// A provider for evidence that tests pass to the use cases themselves.
 private struct TrustingProvider: DirectProvider {
     static let kind = "trusting"
     static let displayName = "Trusting"
-
-    init() {}
-    init(settings: NoSettings, context: ProviderContext) {}
-
-    func verify(_ credential: NoCredential, from origin: RequestOrigin) throws -> VerifiedIdentity {
-        throw ProviderError.refused
-    }
-}
-
-private struct GuestProvider: DirectProvider {
-    static let kind = "anonymous"
-    static let displayName = "Guest"
 
     init() {}
     init(settings: NoSettings, context: ProviderContext) {}
