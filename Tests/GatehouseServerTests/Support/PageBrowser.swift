@@ -165,6 +165,18 @@ extension PageBrowser {
         try await submit(
             "password", ["identifier": person.email, "password": person.password].merging(others) { $1 }, of: view)
     }
+
+    /// Links evidence that another account presents before the sign-in with a password, and leaves it to that account.
+    mutating func linkTooLate(_ evidence: VerifiedIdentity, to person: Person, at view: View) async throws -> View {
+        let asked = try await present(evidence, at: view)
+        #expect(asked.step == "new-or-link", "\(asked.text)")
+        let signIn = try await submit("link", of: asked)
+        let other = try Person(try await api.present(evidence), email: "", password: "")
+        #expect(other.uid != person.uid)
+        let conflict = try await self.signIn(person, at: signIn)
+        #expect(conflict.step == "conflict" && conflict.problem == "IDENTITY_IN_USE", "\(conflict.text)")
+        return try await submit("keep", of: conflict)
+    }
 }
 
 extension String {

@@ -68,17 +68,9 @@ struct TimeTrackerHostedTests {
         try await TestServer.with(application: Self.application, providers: "scripted: {}") { server in
             let app = TimeTrackerApp(api: APIClient(server))
             let person = try await app.api.register(at: server)
-            let evidence = VerifiedIdentity.somebody("ben")
             var browser = PageBrowser(server)
-            let asked = try await browser.present(evidence, at: open(app, in: &browser))
-            #expect(asked.step == "new-or-link", "\(asked.text)")
-            let signIn = try await browser.submit("link", of: asked)
-            let other = try Person(try await app.api.present(evidence), email: "", password: "")
-            let conflict = try await browser.signIn(person, at: signIn)
-            #expect(conflict.step == "conflict" && conflict.problem == "IDENTITY_IN_USE", "\(conflict.text)")
-            let done = try await browser.submit("keep", of: conflict)
-            let session = try await session(of: app, from: done)
-            #expect(session.user.id == person.uid && session.user.id != other.uid)
+            let done = try await browser.linkTooLate(.somebody("ben"), to: person, at: open(app, in: &browser))
+            #expect(try await session(of: app, from: done).user.id == person.uid)
         }
     }
 
