@@ -122,31 +122,6 @@ import Testing
         }
     }
 
-    @Test func cancellationInterruptsTheBatchAndRollsBack() async throws {
-        let configure = { (configuration: inout Database.Configuration) in
-            configuration.transactions = 1
-            configuration.transactionStatementTimeout = .seconds(60)
-        }
-        try await withTable(configure: configure) { database in
-            let task = Task {
-                try await database.transaction { transaction in
-                    _ = try transaction.send(.insert, [.int(1)])
-                    let sleep = try transaction.send(.sleep, [.double(50)])
-                    _ = try transaction.send(.insert, [.int(2)])
-                    _ = try await sleep.rows()
-                }
-            }
-            try await eventually { (try await database.value(.sleepers) as Int) == 1 }
-            let start = ContinuousClock.now
-            task.cancel()
-            #expect(await thrown { try await task.value } == .cancelled)
-            let seen: Int = try await database.transaction { try await $0.value(.count) }
-            #expect(seen == 0)
-            #expect(ContinuousClock.now - start < .seconds(20))
-            #expect(database.statistics.reconnects == 0)
-        }
-    }
-
     @Test func theDeadlineAppliesToTheWholeBatch() async throws {
         let configure = { (configuration: inout Database.Configuration) in
             configuration.transactions = 1

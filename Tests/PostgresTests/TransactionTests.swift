@@ -57,7 +57,8 @@ import Testing
         }
     }
 
-    @Test func cancellationRollsBackAndInterruptsTheServer() async throws {
+    @Test(arguments: [false, true])
+    func cancellationRollsBackAndInterruptsTheServer(isPipelined: Bool) async throws {
         let configure = { (configuration: inout Database.Configuration) in
             configuration.transactions = 1
             configuration.transactionStatementTimeout = .seconds(60)
@@ -65,8 +66,15 @@ import Testing
         try await withTable(configure: configure) { database in
             let task = Task {
                 try await database.transaction { transaction in
-                    _ = try await transaction.execute(.insert, .int(1))
-                    _ = try await transaction.execute(.sleep, .double(50))
+                    if isPipelined {
+                        _ = try transaction.send(.insert, [.int(1)])
+                        let sleep = try transaction.send(.sleep, [.double(50)])
+                        _ = try transaction.send(.insert, [.int(2)])
+                        _ = try await sleep.rows()
+                    } else {
+                        _ = try await transaction.execute(.insert, .int(1))
+                        _ = try await transaction.execute(.sleep, .double(50))
+                    }
                 }
             }
             try await eventually { (try await database.value(.sleepers) as Int) == 1 }
