@@ -10,9 +10,3 @@ package struct WebhookSubscriber: Sendable, Hashable {
 
     package init(url: String, name: String) { (self.url, self.name) = (url, name) }
 }
-
-package struct NoSubscriptions: WebhookSubscriptions {
-    package init() {}
-    package func subscribers(to kind: AccountEvent.Kind) -> [WebhookSubscriber] { [] }
-    package func logoutURIs(of application: Application.ID) -> [String: String] { [:] }
-}

@@ -1,6 +1,7 @@
 import Accounts
 import Crypto
 import Foundation
+import GatehouseTesting
 import Logging
 import Migrations
 import Passwords
