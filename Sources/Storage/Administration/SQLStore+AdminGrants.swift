@@ -163,15 +163,12 @@ extension Application.ID {
 extension SQLStore {
     /// The application is named, because its number means nothing outside.
     static let personalGrants = Statement(
-        .read, family,
+        .read, family, PersonalDataSection.keyed,
         """
-        SELECT key, to_jsonb(r)::text
-          FROM (SELECT g.uid::text || ' ' || g.granted_on::text AS key, g.role,
-                       CASE WHEN g.granted_on = 0 THEN 'all'
-                            ELSE (SELECT a.name FROM applications a WHERE a.id = g.granted_on) END AS granted_on,
-                       g.identities, rfc3339(g.created_at) AS created_at
-                  FROM admin_grants g
-                 WHERE g.application_id = $1 AND g.uid = ANY (ARRAY(SELECT uid FROM family))) r
-         WHERE key > $3 ORDER BY key LIMIT $4
-        """)
+        SELECT uid::text || ' ' || granted_on::text AS key, role,
+               CASE WHEN granted_on = 0 THEN 'all'
+                    ELSE (SELECT a.name FROM applications a WHERE a.id = granted_on) END AS granted_on,
+               identities, rfc3339(created_at) AS created_at
+          FROM admin_grants
+        """, ofFamily, PersonalDataSection.page)
 }

@@ -69,10 +69,7 @@ extension SQLStore {
         """
         SELECT id::text, jsonb_build_object('id', id, 'reason', reason, 'created_at', rfc3339(created_at))::text, sealed
           FROM admin_notes
-         WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family)) AND id::text > $3
-         ORDER BY id::text
-         LIMIT $4
-        """)
+        """, ofFamily, "AND id::text > $3 ORDER BY id::text LIMIT $4")
 
     /// The rows of the section `adminNotes`, with the texts.
     func personalNotes(_ binds: [Bind], application: Application.ID) async throws -> [PersonalDataRow] {

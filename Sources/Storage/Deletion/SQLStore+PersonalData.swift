@@ -22,12 +22,7 @@ extension SQLStore: PersonalDataStore {
     }
 
     private static let selectPseudonyms = Statement(
-        .read, family,
-        """
-        SELECT sha256(audit_key || uuid_send(uid)) FROM accounts
-         WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))
-         ORDER BY uid <> $2, uid
-        """)
+        .read, family, "SELECT sha256(audit_key || uuid_send(uid)) FROM accounts", ofFamily, "ORDER BY uid <> $2, uid")
 
     package func pseudonyms(of uid: UUID, application: Application.ID) async throws -> [[UInt8]] {
         try await run(Self.selectPseudonyms, [.application(application), .uuid(uid)]).decoded { try $0.next() }

@@ -15,6 +15,11 @@ extension SQLStore: ErasureStore {
         )
         """
 
+    /// Restricts a statement that begins with `family` to the rows of these accounts.
+    static let ofFamily: StaticString = """
+        WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))
+        """
+
     /// Locks the accounts of a family in the order of their uids, like every statement that locks several accounts.
     private static let lockFamily = Statement(
         .write, family,

@@ -31,20 +31,17 @@ extension SQLStore: MessageOutbox {
 extension SQLStore {
     /// Includes messages to the account's addresses from before it owned them.
     static let personalMessages = Statement(
-        .read, family,
+        .read, family, PersonalDataSection.keyed,
         """
-        SELECT id::text, to_jsonb(r)::text
-          FROM (SELECT id, topic, channel, attempts, failure, rfc3339(created_at) AS created_at,
-                       rfc3339(sent_at) AS sent_at, rfc3339(failed_at) AS failed_at
-                  FROM outbox
-                 WHERE application_id = $1
-                   AND (uid = ANY (ARRAY(SELECT uid FROM family)) OR recipient = ANY ($5))) r
-         WHERE id::text > $3 ORDER BY id::text LIMIT $4
-        """)
+        SELECT id::text AS key, id, topic, channel, attempts, failure, rfc3339(created_at) AS created_at,
+               rfc3339(sent_at) AS sent_at, rfc3339(failed_at) AS failed_at
+          FROM outbox
+         WHERE application_id = $1
+           AND (uid = ANY (ARRAY(SELECT uid FROM family)) OR recipient = ANY ($5))
+        """, PersonalDataSection.page)
 
     private static let selectAddresses = Statement(
-        .read, family,
-        "SELECT address FROM addresses WHERE application_id = $1 AND uid = ANY (ARRAY(SELECT uid FROM family))")
+        .read, family, "SELECT address FROM addresses", ofFamily)
 
     /// The marks (keyed hashes) of the addresses of the account and of accounts merged into it.
     func marks(of uid: UUID, application: Application.ID) async throws -> [[UInt8]] {
