@@ -19,28 +19,16 @@ extension ExpiredRows {
         SELECT client_id FROM gone
         """
 
-    // Requests that a browser has are kept for an hour after their end, so that their pages can say that they are over.
-    // So are sign-ins that another device answers, so that both devices can say that they have expired.
-    //
-    // Registered clients are removed after their sessions. An instance without a sign-in counts as a registration for
-    // an hour; others are removed once their sessions have ended.
-    //
-    // Redeemed codes are kept for a day, to detect their replay.
-    static let ofOpenID = [
-        Statement(
-            .write, "DELETE FROM authorization_codes", chosen,
-            """
-            FROM authorization_codes
-             WHERE application_id = $1 AND expires_at < now()
-               AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
-            """, batch),
-        Statement(
-            .write, "DELETE FROM authorization_requests", chosen,
-            """
-            FROM authorization_requests
-             WHERE application_id = $1 AND expires_at < now()
-               AND (browser_hash IS NULL OR expires_at < now() - interval '1 hour')
-            """, batch),
+    static let ofOpenID: [Statement] = [
+        // Redeemed codes are kept for a day, to detect their replay.
+        .removing(
+            "authorization_codes",
+            where: "expires_at < now() AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')"),
+        // Requests that a browser has are kept for an hour, so that their pages can say that they are over.
+        .removing(
+            "authorization_requests",
+            where: "expires_at < now() AND (browser_hash IS NULL OR expires_at < now() - interval '1 hour')"),
+        // Registered clients are removed after their sessions.
         SQLStore.endSessionsOfDeletedClients,
         Statement(
             .write,
@@ -72,6 +60,8 @@ extension ExpiredRows {
             )
             SELECT client_id FROM gone
             """),
+        // An instance without a sign-in counts as a registration for an hour; others are removed once their sessions
+        // have ended.
         Statement(
             .write, goneInstances,
             """
@@ -94,11 +84,9 @@ extension ExpiredRows {
              WHERE s.application_id = $1 AND s.client_id LIKE 'dyn~%' AND s.ended_at IS NOT NULL
              LIMIT $2
             """, withConsents),
-        Statement(
-            .write, "DELETE FROM handoffs", chosen,
-            "FROM handoffs WHERE application_id = $1 AND expires_at < now() - interval '1 hour'", batch),
-        Statement(
-            .write, "DELETE FROM console_sessions", chosen,
-            "FROM console_sessions WHERE application_id = $1 AND expires_at < now()", batch),
+        // Sign-ins that another device answers are kept for an hour, so that both devices can say that they have
+        // expired.
+        .removing("handoffs", where: "expires_at < now() - interval '1 hour'"),
+        .removing("console_sessions", where: "expires_at < now()"),
     ]
 }

@@ -13,66 +13,31 @@ package struct ExpiredRows: Sendable {
 
     private static let batchSize = 1000
 
-    /// Restricts a statement to the rows that the next part selects, of which `batch` takes `$2` that are not locked.
-    static let chosen: StaticString = """
-        WHERE application_id = $1 AND ctid = ANY (ARRAY(
-            SELECT ctid
-        """
+    /// The statements in the order in which they run; each removes a batch of the rows of an application.
+    package static let all = ofOpenID + others
 
-    static let batch: StaticString = """
-        LIMIT $2 FOR UPDATE SKIP LOCKED))
-        """
-
-    // A session is kept for a month after its end, for investigations; the API does not distinguish it from an unknown
-    // one. A refresh token is kept while an older one of its session could still be presented, because reuse of the
-    // older token is detected by the existence of its successor.
-    //
-    // A browser's expired session is kept for a month, so that its pages can name the account.
-    //
-    // Redeemed codes are kept for a day, to detect their replay. Sent messages are kept for a week, failed ones for a
-    // month. The data to undo a merge is removed when the merge can no longer be undone.
-    private static let statements = [
-        Statement(
-            .write, "DELETE FROM redirect_flows", chosen,
-            """
-            FROM redirect_flows
-             WHERE application_id = $1 AND expires_at < now()
-               AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')
-            """, batch),
-        Statement(
-            .write, "DELETE FROM used_proofs", chosen,
-            "FROM used_proofs WHERE application_id = $1 AND expires_at < now()", batch),
-        Statement(
-            .write, "DELETE FROM proofs", chosen,
-            "FROM proofs WHERE application_id = $1 AND expires_at < now()", batch),
-        Statement(
-            .write, "DELETE FROM provider_plans", chosen,
-            "FROM provider_plans WHERE application_id = $1 AND created_at < now() - interval '1 hour'", batch),
-        Statement(
-            .write, "DELETE FROM code_aliases", chosen,
-            "FROM code_aliases WHERE application_id = $1 AND expires_at < now()", batch),
-        Statement(
-            .write, "DELETE FROM registrations", chosen,
-            "FROM registrations WHERE application_id = $1 AND expires_at < now()", batch),
-        Statement(
-            .write, "DELETE FROM outbox", chosen,
-            "FROM outbox WHERE application_id = $1 AND sent_at < now() - interval '7 days'", batch),
-        Statement(
-            .write, "DELETE FROM outbox", chosen,
-            "FROM outbox WHERE application_id = $1 AND failed_at < now() - interval '30 days'", batch),
-        Statement(
-            .write,
-            """
-            DELETE FROM token_revocations WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT r.ctid FROM token_revocations r
-                 WHERE r.application_id = $1 AND (r.revoked_at IS NOT NULL OR r.failed_at IS NOT NULL)
-                   AND NOT r.is_of_erasure
-                   AND r.created_at < now() - interval '30 days'
+    private static let others: [Statement] = [
+        // Redeemed codes are kept for a day, to detect their replay.
+        .removing(
+            "redirect_flows",
+            where: "expires_at < now() AND (redeemed_at IS NULL OR expires_at < now() - interval '1 day')"),
+        .removing("used_proofs", where: "expires_at < now()"),
+        .removing("proofs", where: "expires_at < now()"),
+        .removing("provider_plans", where: "created_at < now() - interval '1 hour'"),
+        .removing("code_aliases", where: "expires_at < now()"),
+        .removing("registrations", where: "expires_at < now()"),
+        .removing("outbox", where: "sent_at < now() - interval '7 days'"),
+        .removing("outbox", where: "failed_at < now() - interval '30 days'"),
+        .removing(
+            "token_revocations",
+            where: """
+                (revoked_at IS NOT NULL OR failed_at IS NOT NULL) AND NOT is_of_erasure
+                   AND created_at < now() - interval '30 days'
                    AND NOT EXISTS (SELECT 1 FROM erasures e
-                                    WHERE e.application_id = $1 AND e.uid = r.uid
+                                    WHERE e.application_id = $1 AND e.uid = token_revocations.uid
                                       AND e.restored_at IS NULL AND e.erased_at IS NULL)
-                 LIMIT $2 FOR UPDATE OF r SKIP LOCKED))
-            """),
+                """),
+        // The data to undo a merge is removed when the merge can no longer be undone.
         Statement(
             .write,
             """
@@ -83,60 +48,41 @@ package struct ExpiredRows: Sendable {
                    AND (address_kinds <> '{}' OR filled <> '{}')
                  LIMIT $2 FOR UPDATE SKIP LOCKED))
             """),
-        Statement(
-            .write, "DELETE FROM code_guesses", chosen,
-            "FROM code_guesses WHERE application_id = $1 AND since < now() - interval '24 hours'", batch),
-        Statement(
-            .write, "DELETE FROM webhook_deliveries", chosen,
-            """
-            FROM webhook_deliveries
-             WHERE application_id = $1 AND (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
-               AND kind NOT IN ('account.deleted', 'account.erased') AND created_at < now() - interval '30 days'
-            """, batch),
-        Statement(
-            .write, "DELETE FROM password_failures", chosen,
-            """
-            FROM password_failures
-             WHERE application_id = $1 AND failed_at < now() - interval '24 hours'
-               AND (locked_until IS NULL OR locked_until < now())
-            """, batch),
-        Statement(
-            .write, "DELETE FROM sessions", chosen,
-            """
-            FROM sessions
-             WHERE application_id = $1 AND expires_at < now() - interval '1 day'
-               AND (browser_hash IS NULL OR expires_at < now() - interval '30 days')
-            """, batch),
-        Statement(
-            .write, "DELETE FROM sessions", chosen,
-            "FROM sessions WHERE application_id = $1 AND ended_at < now() - interval '30 days'", batch),
-        Statement(
-            .write,
-            """
-            DELETE FROM refresh_tokens WHERE application_id = $1 AND ctid = ANY (ARRAY(
-                SELECT t.ctid FROM refresh_tokens t
-                 WHERE t.application_id = $1 AND t.expires_at < now()
+        .removing("code_guesses", where: "since < now() - interval '24 hours'"),
+        .removing(
+            "webhook_deliveries",
+            where: """
+                (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
+                   AND kind NOT IN ('account.deleted', 'account.erased') AND created_at < now() - interval '30 days'
+                """),
+        .removing(
+            "password_failures",
+            where: "failed_at < now() - interval '24 hours' AND (locked_until IS NULL OR locked_until < now())"),
+        // A browser's expired session is kept for a month, so that its pages can name the account.
+        .removing(
+            "sessions",
+            where: """
+                expires_at < now() - interval '1 day'
+                   AND (browser_hash IS NULL OR expires_at < now() - interval '30 days')
+                """),
+        // A session is kept for a month after its end, for investigations; the API does not distinguish it from an
+        // unknown one.
+        .removing("sessions", where: "ended_at < now() - interval '30 days'"),
+        // A refresh token is kept while an older one of its session could still be presented, because reuse of the
+        // older token is detected by the existence of its successor.
+        .removing(
+            "refresh_tokens",
+            where: """
+                expires_at < now()
                    AND NOT EXISTS (SELECT 1 FROM refresh_tokens o
-                                    WHERE o.application_id = $1 AND o.session_id = t.session_id
-                                      AND o.created_at <= t.created_at AND o.expires_at >= now())
-                 LIMIT $2 FOR UPDATE OF t SKIP LOCKED))
-            """),
-        Statement(
-            .write, "DELETE FROM session_bearers", chosen,
-            "FROM session_bearers WHERE application_id = $1 AND idle_until < now()", batch),
-        Statement(
-            .write, "DELETE FROM ended_sessions", chosen,
-            "FROM ended_sessions WHERE application_id = $1 AND forget_after < now()", batch),
-        Statement(
-            .write, "DELETE FROM rate_limits", chosen,
-            "FROM rate_limits WHERE application_id = $1 AND full_at < now()", batch),
-        Statement(
-            .write, "DELETE FROM statistics", chosen,
-            "FROM statistics WHERE application_id = $1 AND step = 'minute' AND at < now() - interval '48 hours'",
-            batch),
-        Statement(
-            .write, "DELETE FROM statistics", chosen,
-            "FROM statistics WHERE application_id = $1 AND step = 'hour' AND at < now() - interval '400 days'", batch),
+                                    WHERE o.application_id = $1 AND o.session_id = refresh_tokens.session_id
+                                      AND o.created_at <= refresh_tokens.created_at AND o.expires_at >= now())
+                """),
+        .removing("session_bearers", where: "idle_until < now()"),
+        .removing("ended_sessions", where: "forget_after < now()"),
+        .removing("rate_limits", where: "full_at < now()"),
+        .removing("statistics", where: "step = 'minute' AND at < now() - interval '48 hours'"),
+        .removing("statistics", where: "step = 'hour' AND at < now() - interval '400 days'"),
     ]
 
     /// Removes everything that has expired, even if one of the statements fails.
@@ -153,7 +99,7 @@ package struct ExpiredRows: Sendable {
         let applications = try await ApplicationsTable(database: database).all().shuffled()
         for (index, application) in applications.enumerated() {
             if index > 0 { try await Task.sleep(for: duration / applications.count) }
-            for statement in Self.ofOpenID + Self.statements {
+            for statement in Self.all {
                 do {
                     removed += try await remove(statement, of: application.id)
                 } catch {
@@ -176,5 +122,14 @@ package struct ExpiredRows: Sendable {
             removed += count
         }
         return removed
+    }
+}
+
+extension Statement {
+    /// Removes at most `$2` rows of the application `$1` that meet `condition`, and leaves out those that are locked.
+    static func removing(_ table: StaticString, where condition: StaticString) -> Self {
+        Self(
+            .write, "DELETE FROM", table, "WHERE application_id = $1 AND ctid = ANY (ARRAY( SELECT ctid FROM", table,
+            "WHERE application_id = $1 AND", condition, "LIMIT $2 FOR UPDATE SKIP LOCKED))")
     }
 }

@@ -1,7 +1,9 @@
 import Foundation
+import Postgres
+import Storage
 import Testing
 
-/// Every SQL statement of `Storage`, read from its sources.
+/// Every SQL statement of `Storage`, read from its sources; those of `ExpiredRows`, which it composes, from itself.
 struct StorageStatement: Sendable, CustomStringConvertible {
     let file: String
     let sql: String
@@ -20,9 +22,16 @@ struct StorageStatement: Sendable, CustomStringConvertible {
                 parts[String(match.output.1)] = String(match.output.2)
             }
         }
-        return try zip(files, sources).flatMap { file, source in
-            try statements(of: source, in: file.lastPathComponent, parts: parts)
-        }
+        let composed = ExpiredRows.all.map { Self(file: "ExpiredRows.swift", text: $0.text) }
+        return try composed
+            + zip(files, sources).flatMap { file, source in
+                try statements(of: source, in: file.lastPathComponent, parts: parts)
+            }
+    }
+
+    private init(file: String, text: String) {
+        self.file = file
+        sql = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
     /// Finds the statements of a source; `parts` has the texts that several statements share, by constant.
@@ -39,9 +48,7 @@ struct StorageStatement: Sendable, CustomStringConvertible {
                 }
                 return try #require(parts[String(name)], "\(name) in \(file)")
             }
-            return Self(
-                file: file, sql: sql.joined(separator: " ").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            )
+            return Self(file: file, text: sql.joined(separator: " "))
         }
     }
 }
