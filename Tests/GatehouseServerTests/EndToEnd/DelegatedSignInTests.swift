@@ -201,7 +201,7 @@ struct DelegatedSignInTests {
             _ = try await client.post("/auth/email/otp", ["email": "ada@example.com"])
             let rows = ExpiredRows(database: server.backend.database)
             #expect(try await rows.remove() == 0)
-            try await server.execute("UPDATE used_proofs SET expires_at = now() - interval '1 second'")
+            try await server.execute("UPDATE used_proofs SET expires_at = now() - interval '11 minutes'")
             try await server.execute("UPDATE proofs SET expires_at = now() - interval '1 second'")
             #expect(try await rows.remove() >= 2)
             #expect(try await server.count("SELECT count(*) FROM used_proofs") == 0)

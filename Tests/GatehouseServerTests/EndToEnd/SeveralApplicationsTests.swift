@@ -30,7 +30,7 @@ struct SeveralApplicationsTests {
             try await server.execute(
                 """
                 INSERT INTO used_proofs (application_id, provider, hash, expires_at)
-                VALUES ($1::int8, 'google', sha256('proof'), now() - interval '1 second')
+                VALUES ($1::int8, 'google', sha256('proof'), now() - interval '11 minutes')
                 """, [.int(former)])
             try await server.execute(
                 """

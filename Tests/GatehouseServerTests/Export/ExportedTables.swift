@@ -26,7 +26,7 @@ enum ExportedTables {
     static let leftOut = [
         "refresh_tokens": "hashes alone; their times are the sessions' lastSeenAt and expiresAt",
         "session_bearers": "hashes alone; their times are the sessions' lastSeenAt and expiresAt",
-        "used_proofs": "hashes alone, of no account; gone when the proof expires",
+        "used_proofs": "hashes alone, of no account; gone minutes after the proof expires",
         "password_failures": "counts under a keyed pseudonym of what was typed; each failure is in auditEvents",
         "code_guesses": "counts under a hash; each wrong code is in auditEvents",
         "code_aliases": "ids of challenges and keyed pseudonyms of networks, gone in minutes",

@@ -24,7 +24,7 @@ struct ErasedTraces: Sendable {
         "audit_partitions": "no person's",
         "switched_accounts": "uid, until a message is sent moments later; they go with the account",
         "audit_batches": "digests of events alone", "text_budget": "counts of ranges of numbers",
-        "used_proofs": "hashes of proofs alone, until these expire",
+        "used_proofs": "hashes of proofs alone, until minutes after these expire",
         "audit_events": "of the account whose key is erased", "erasures": "uid, times, receipt, certificate",
         "ended_sessions": "ids, until the last access token has expired",
         "webhook_deliveries": "uid, and who was told of what when", "token_revocations": "uid, and who took them back",
