@@ -23,14 +23,13 @@ enum JoinedUsers {
                      GROUP BY i.provider) p) u
         """
 
-    static let select = Statement(
-        .read,
-        """
+    /// Selects the columns that `Row.nextUser` reads from `users`; others may follow.
+    static let userColumns: StaticString = """
         SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
                a.updated_at, a.roles, a.claims::text
-          FROM
-        """, users,
         """
-         WHERE a.application_id = $1 AND a.uid = ANY ($2) AND a.purge_after IS NULL
-        """)
+
+    static let select = Statement(
+        .read, userColumns, "FROM", users,
+        "WHERE a.application_id = $1 AND a.uid = ANY ($2) AND a.purge_after IS NULL")
 }

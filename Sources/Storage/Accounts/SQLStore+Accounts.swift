@@ -147,7 +147,7 @@ extension Rows {
 }
 
 extension Row {
-    /// The columns of a user, from `uid` to `claims`.
+    /// The columns of `JoinedUsers.userColumns`.
     func user() throws -> User {
         var row = self
         return try row.nextUser()

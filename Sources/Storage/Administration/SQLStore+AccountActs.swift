@@ -6,17 +6,13 @@ package import ProviderKit
 
 extension SQLStore: AccountActStore {
     private static let selectDossier = Statement(
-        .read,
+        .read, JoinedUsers.userColumns,
         """
-        SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
-               a.updated_at, a.roles, a.claims::text, a.disabled_at IS NOT NULL, a.purge_after,
+             , a.disabled_at IS NOT NULL, a.purge_after,
                (SELECT count(*) FROM sessions s
                  WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL AND s.expires_at > now())
           FROM
-        """, JoinedUsers.users,
-        """
-         WHERE a.application_id = $1 AND a.uid = $2
-        """)
+        """, JoinedUsers.users, "WHERE a.application_id = $1 AND a.uid = $2")
 
     package func dossier(_ uid: UUID, application: Application.ID) async throws -> AccountDossier? {
         let binds: [Bind] = [.application(application), .uuid(uid)]

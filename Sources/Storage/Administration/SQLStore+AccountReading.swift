@@ -6,16 +6,9 @@ internal import ProviderKit
 
 extension SQLStore: AccountReadingStore {
     private static let selectRecords = Statement(
-        .read,
-        """
-        SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
-               a.updated_at, a.roles, a.claims::text, a.absorbed_by, a.disabled_at, a.disabled_until, a.deleted_at,
-               a.purge_after
-          FROM
-        """, JoinedUsers.users,
-        """
-         WHERE a.application_id = $1 AND a.uid = ANY ($2)
-        """)
+        .read, JoinedUsers.userColumns,
+        ", a.absorbed_by, a.disabled_at, a.disabled_until, a.deleted_at, a.purge_after FROM", JoinedUsers.users,
+        "WHERE a.application_id = $1 AND a.uid = ANY ($2)")
 
     package func records(of uids: [UUID], application: Application.ID) async throws -> [UUID: AccountRecord] {
         guard !uids.isEmpty else { return [:] }

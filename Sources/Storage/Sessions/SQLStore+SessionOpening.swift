@@ -15,11 +15,13 @@ extension SQLStore: SessionOpeningStore {
     /// A locale that the person has chosen is kept (`Profile.choose`). It is not stored either if another transaction has
     /// locked the account, since waiting for the lock could cause a deadlock.
     package static let openSession = Statement(
-        .write, liveAccount, provenIdentity, appSession, openedSession, JoinedUsers.users, ofAccount)
+        .write, liveAccount, provenIdentity, appSession, openedSession, JoinedUsers.userColumns, openedColumns,
+        JoinedUsers.users, ofAccount)
 
     /// Opens a session in the same way, but only on a device of which the account has a session, or had one lately.
     package static let openSessionOnKnownDevice = Statement(
-        .write, liveAccount, withDevice, provenIdentity, appSession, openedSession, JoinedUsers.users, ofAccount)
+        .write, liveAccount, withDevice, provenIdentity, appSession, openedSession, JoinedUsers.userColumns,
+        openedColumns, JoinedUsers.users, ofAccount)
 
     /// Opens a browser's session in the same way, or proves again the one that this browser has of the account, which is
     /// then no longer borrowed.
@@ -31,7 +33,8 @@ extension SQLStore: SessionOpeningStore {
     /// The same call again finds the session under the new cookie. If both run at once, they conflict by the id of the
     /// session, and the repetition of the later one finds it.
     package static let openBrowserSession = Statement(
-        .write, liveAccount, provenIdentity, browserSession, openedSession, JoinedUsers.users, ofAccount)
+        .write, liveAccount, provenIdentity, browserSession, openedSession, JoinedUsers.userColumns, openedColumns,
+        JoinedUsers.users, ofAccount)
 
     private static let liveAccount: StaticString = """
         WITH account AS MATERIALIZED (
@@ -163,9 +166,11 @@ extension SQLStore: SessionOpeningStore {
                            'provider', identity.provider, 'kind', session.kind, 'dialect', session.dialect))
               FROM account, identity, session
         )
-        SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
-               a.updated_at, a.roles, a.claims::text, identity.provider_uid, identity.created_at,
-               identity.display_name, identity.profile::text, session.id, session.authenticated_at, session.expires_at
+        """
+
+    private static let openedColumns: StaticString = """
+             , identity.provider_uid, identity.created_at, identity.display_name, identity.profile::text, session.id,
+               session.authenticated_at, session.expires_at
           FROM session, identity,
         """
 
