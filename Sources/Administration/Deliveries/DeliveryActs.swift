@@ -48,7 +48,7 @@ package struct DeliveryActs: Sendable {
         try await store.transaction(within: .administration) { store in
             let deliveries = try await store.deliveries(of: event, application: application.id)
             guard !deliveries.isEmpty else { throw AdministrationError.notFound("delivery") }
-            guard deliveries.contains(where: { $0.state != .delivered }) else { return deliveries }
+            guard deliveries.contains(where: { $0.progress.state != .delivered }) else { return deliveries }
             try await store.retryDeliveries(of: event, by: act, application: application.id)
             return try await store.deliveries(of: event, application: application.id)
         }
@@ -76,7 +76,7 @@ package struct DeliveryActs: Sendable {
             guard let message = try await store.message(id, application: application.id) else {
                 throw AdministrationError.notFound("message")
             }
-            guard message.state != .delivered else { return message }
+            guard message.progress.state != .delivered else { return message }
             try await store.retryMessage(id, by: act, application: application.id)
             return try await store.message(id, application: application.id) ?? message
         }

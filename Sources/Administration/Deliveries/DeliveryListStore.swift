@@ -10,6 +10,25 @@ package enum QueueState: String, Sendable, CaseIterable {
     case failed
 }
 
+/// What has become of something queued.
+package struct QueueProgress: Sendable {
+    package let state: QueueState
+    package let attempts: Int
+    /// A code such as `http-500` or `smtp-550`.
+    package let failure: String?
+    package let createdAt, dueAt: Date
+    /// When it was delivered or given up.
+    package let endedAt: Date?
+
+    package init(
+        deliveredAt: Date?, failedAt: Date?, attempts: Int, failure: String?, createdAt: Date, dueAt: Date
+    ) {
+        state = deliveredAt != nil ? .delivered : failedAt != nil ? .failed : .pending
+        (self.attempts, self.failure) = (attempts, failure)
+        (self.createdAt, self.dueAt, endedAt) = (createdAt, dueAt, deliveredAt ?? failedAt)
+    }
+}
+
 /// The delivery of an event to one webhook, or of a logout token to one client.
 package struct ListedDelivery: Sendable {
     package let event: UUID
@@ -17,21 +36,10 @@ package struct ListedDelivery: Sendable {
     package let name: String
     package let type: String
     package let uid: UUID
-    package let state: QueueState
-    package let attempts: Int
-    /// A code such as `http-500`.
-    package let failure: String?
-    package let createdAt, dueAt: Date
-    /// When it was delivered or given up.
-    package let endedAt: Date?
+    package let progress: QueueProgress
 
-    package init(
-        event: UUID, name: String, type: String, uid: UUID, state: QueueState, attempts: Int, failure: String?,
-        createdAt: Date, dueAt: Date, endedAt: Date?
-    ) {
-        (self.event, self.name, self.type, self.uid, self.state) = (event, name, type, uid, state)
-        (self.attempts, self.failure) = (attempts, failure)
-        (self.createdAt, self.dueAt, self.endedAt) = (createdAt, dueAt, endedAt)
+    package init(event: UUID, name: String, type: String, uid: UUID, progress: QueueProgress) {
+        (self.event, self.name, self.type, self.uid, self.progress) = (event, name, type, uid, progress)
     }
 }
 
@@ -39,21 +47,10 @@ package struct ListedDelivery: Sendable {
 package struct ListedMessage: Sendable {
     package let id: UUID
     package let topic, channel: String
-    package let state: QueueState
-    package let attempts: Int
-    /// A code such as `smtp-550`.
-    package let failure: String?
-    package let createdAt, dueAt: Date
-    /// When it was sent or given up.
-    package let endedAt: Date?
+    package let progress: QueueProgress
 
-    package init(
-        id: UUID, topic: String, channel: String, state: QueueState, attempts: Int, failure: String?, createdAt: Date,
-        dueAt: Date, endedAt: Date?
-    ) {
-        (self.id, self.topic, self.channel, self.state) = (id, topic, channel, state)
-        (self.attempts, self.failure) = (attempts, failure)
-        (self.createdAt, self.dueAt, self.endedAt) = (createdAt, dueAt, endedAt)
+    package init(id: UUID, topic: String, channel: String, progress: QueueProgress) {
+        (self.id, self.topic, self.channel, self.progress) = (id, topic, channel, progress)
     }
 }
 

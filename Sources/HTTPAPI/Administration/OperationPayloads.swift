@@ -70,8 +70,16 @@ struct ReplayPayload: ResponsePayload {
     static let fields = ResponseFields<Self>("AdminReplay") { Field("events", \.events) }
 }
 
-extension JSONSchema {
-    fileprivate static let queueState = JSONSchema.choice(of: QueueState.self)
+extension QueueProgress: ResponsePayload {
+    package static let fields = ResponseFields<Self>("AdminQueueProgress") {
+        Field("state", as: .choice(of: QueueState.self), \.state.rawValue)
+        Field("attempts", \.attempts)
+        Field("failure", orNull: \.failure)
+        Field("createdAt", \.createdAt)
+        Field("dueAt", orNull: { $0.state == .pending ? $0.dueAt : nil })
+        Field("deliveredAt", orNull: { $0.state == .delivered ? $0.endedAt : nil })
+        Field("failedAt", orNull: { $0.state == .failed ? $0.endedAt : nil })
+    }
 }
 
 extension ListedDelivery: ResponsePayload, NamedList {
@@ -83,13 +91,7 @@ extension ListedDelivery: ResponsePayload, NamedList {
         Field("uid", \.uid)
         // The name of the webhook, or the id of the client that a logout token is for.
         Field("webhook", \.name)
-        Field("state", as: .queueState, \.state.rawValue)
-        Field("attempts", \.attempts)
-        Field("failure", orNull: \.failure)
-        Field("createdAt", \.createdAt)
-        Field("dueAt", orNull: { $0.state == .pending ? $0.dueAt : nil })
-        Field("deliveredAt", orNull: { $0.state == .delivered ? $0.endedAt : nil })
-        Field("failedAt", orNull: { $0.state == .failed ? $0.endedAt : nil })
+        Field(flattening: \.progress)
     }
 }
 
@@ -100,13 +102,7 @@ extension ListedMessage: ResponsePayload, NamedList {
         Field("id", \.id)
         Field("type", \.topic)
         Field("channel", \.channel)
-        Field("state", as: .queueState, \.state.rawValue)
-        Field("attempts", \.attempts)
-        Field("failure", orNull: \.failure)
-        Field("createdAt", \.createdAt)
-        Field("dueAt", orNull: { $0.state == .pending ? $0.dueAt : nil })
-        Field("deliveredAt", orNull: { $0.state == .delivered ? $0.endedAt : nil })
-        Field("failedAt", orNull: { $0.state == .failed ? $0.endedAt : nil })
+        Field(flattening: \.progress)
     }
 }
 

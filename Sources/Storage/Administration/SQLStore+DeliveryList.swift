@@ -101,20 +101,16 @@ extension SQLStore: DeliveryListStore {
     }
 }
 
-extension QueueState {
-    init(isDelivered: Bool, isFailed: Bool) { self = isDelivered ? .delivered : isFailed ? .failed : .pending }
-}
-
 extension Row {
     fileprivate mutating func nextDelivery() throws -> ListedDelivery {
-        let (event, name, type, uid): (UUID, String, String, UUID) = (
-            try next(), try next(), try next(), try next()
-        )
-        let (acknowledgedAt, failedAt): (Date?, Date?) = (try next(), try next())
-        let (attempts, failure): (Int, String?) = (try next(), try next())
-        return ListedDelivery(
-            event: event, name: name, type: type, uid: uid,
-            state: QueueState(isDelivered: acknowledgedAt != nil, isFailed: failedAt != nil), attempts: attempts,
-            failure: failure, createdAt: try next(), dueAt: try next(), endedAt: acknowledgedAt ?? failedAt)
+        ListedDelivery(
+            event: try next(), name: try next(), type: try next(), uid: try next(), progress: try nextProgress())
+    }
+
+    /// The columns from the time of the delivery to `due_at`.
+    mutating func nextProgress() throws -> QueueProgress {
+        QueueProgress(
+            deliveredAt: try next(), failedAt: try next(), attempts: try next(), failure: try next(),
+            createdAt: try next(), dueAt: try next())
     }
 }

@@ -89,12 +89,6 @@ extension SQLStore: MessageListStore {
 
 extension Row {
     fileprivate mutating func nextMessage() throws -> ListedMessage {
-        let (id, topic, channel): (UUID, String, String) = (try next(), try next(), try next())
-        let (sentAt, failedAt): (Date?, Date?) = (try next(), try next())
-        let (attempts, failure): (Int, String?) = (try next(), try next())
-        return ListedMessage(
-            id: id, topic: topic, channel: channel,
-            state: QueueState(isDelivered: sentAt != nil, isFailed: failedAt != nil), attempts: attempts,
-            failure: failure, createdAt: try next(), dueAt: try next(), endedAt: sentAt ?? failedAt)
+        ListedMessage(id: try next(), topic: try next(), channel: try next(), progress: try nextProgress())
     }
 }

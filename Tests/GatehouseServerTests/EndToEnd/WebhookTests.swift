@@ -38,7 +38,8 @@ struct WebhookTests {
                     of: event, application: try await server.application().id)
                 let delivery = try #require(deliveries.first)
                 #expect(deliveries.count == 1)
-                #expect(delivery.name == "127.0.0.1" && delivery.attempts == 1 && delivery.state == .delivered)
+                let (name, progress) = (delivery.name, delivery.progress)
+                #expect(name == "127.0.0.1" && progress.attempts == 1 && progress.state == .delivered)
                 // One statement creates the account and queues its event, so both have the same time.
                 #expect(
                     try await server.count(

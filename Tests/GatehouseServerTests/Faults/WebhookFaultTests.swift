@@ -19,10 +19,10 @@ struct WebhookFaultTests {
         return events
     }
 
-    private func delivery(_ event: AccountEvent, at server: TestServer) async throws -> ListedDelivery {
+    private func delivery(_ event: AccountEvent, at server: TestServer) async throws -> QueueProgress {
         let deliveries = try await server.backend.store.deliveries(
             of: event.id, application: try await server.application().id)
-        return try #require(deliveries.first)
+        return try #require(deliveries.first).progress
     }
 
     @Test(arguments: [500, 404, 410, 301])
