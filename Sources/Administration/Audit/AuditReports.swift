@@ -1,11 +1,18 @@
 package import Accounts
 package import Foundation
-internal import ProviderKit
+package import ProviderKit
 
 /// An event of the audit with its account, while that exists.
 package struct ListedAuditEvent: Sendable {
     package let event: AuditEvent
     package let uid: UUID?
+    /// The details of `event`, which are decoded once.
+    package let details: JSONValue
+
+    init(_ event: AuditEvent, uid: UUID?) {
+        (self.event, self.uid) = (event, uid)
+        details = (try? JSONValue(jsonText: event.details)) ?? [:]
+    }
 }
 
 /// How far the audit of all applications is sealed.
@@ -96,7 +103,7 @@ package struct AuditReports: Sendable {
             let accounts = try await store.accounts(
                 pseudonyms: Array(Set(events.compactMap(\.account))), application: application.id)
             let items = events.map { event in
-                ListedAuditEvent(event: event, uid: event.account.flatMap { accounts[$0] })
+                ListedAuditEvent(event, uid: event.account.flatMap { accounts[$0] })
             }
             return cursors.page(of: items, limit: requested.limit, in: list) { ["\($0.event.at)", $0.event.id.text] }
         }

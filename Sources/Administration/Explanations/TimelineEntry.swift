@@ -20,7 +20,7 @@ package struct TimelineEntry: Sendable, Equatable {
     package static let longestText = 300
 
     init(_ event: AuditEvent) throws {
-        let details = try JSONDecoder().decode(JSONValue.self, from: Data(event.details.utf8)).cut(at: Self.longestText)
+        let details = try JSONValue(jsonText: event.details).cut(at: Self.longestText)
         (at, self.event, self.details) = (event.date, event.event, details)
         sentence = EventSentences.sentence(for: event.event, details)
         (rule, provider) = (details["rule"].string, details["provider"].string)

@@ -120,14 +120,9 @@ extension ListedAuditEvent: ResponsePayload, NamedList {
         Field("uid", orNull: \.uid)
         Field("session", orNull: \.event.session)
         // `key`, `cli` or `account` of who acted, where somebody did.
-        Field("actor", as: .any, \.actor)
+        Field("actor", as: .any) { $0.details["actor"] }
         Field("details", as: .dictionary(of: .any), \.details)
     }
-
-    private var details: JSONValue {
-        (try? JSONDecoder().decode(JSONValue.self, from: Data(event.details.utf8))) ?? [:]
-    }
-    private var actor: JSONValue { details["actor"] }
 }
 
 extension AuditState: ResponsePayload {
@@ -154,7 +149,7 @@ extension AuditEvent {
     package func exported(of application: String) throws -> JSONValue {
         var members: [String: JSONValue] = [
             "application": .string(application), "id": .string(id.text), "at": .string(Timestamp(date).text),
-            "event": .string(event), "details": try JSONDecoder().decode(JSONValue.self, from: Data(details.utf8)),
+            "event": .string(event), "details": try JSONValue(jsonText: details),
         ]
         members["account"] = account.map { .string($0.hex) }
         members["session"] = session.map { .string($0.text) }

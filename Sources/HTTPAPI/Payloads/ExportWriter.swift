@@ -91,7 +91,7 @@ extension AuditEvent {
     /// The columns; an administrator who acted is not named to the person.
     fileprivate var values: [String: JSONValue] {
         get throws {
-            var details = try JSONDecoder().decode(JSONValue.self, from: Data(details.utf8))
+            var details = try JSONValue(jsonText: details)
             if case .object(var members) = details, members["actor"] != nil {
                 members["actor"] = "an administrator"
                 details = .object(members)
