@@ -90,6 +90,8 @@ struct DialectConfigurationTests {
             photos("redirectURI: \"\(photoURI)\"", redirectURIs: "{ uri: \"\(photoURI)\", pkce: false }"),
             "immich.redirectURI: is registered without PKCE"
         ),
+        (photos("", redirectURIs: open), "immich: needs one of `redirectURIs` without `pkce: false`"),
+        (photos("provider: scripted", redirectURIs: ""), "immich: needs one of `redirectURIs` without `pkce: false`"),
         (photos("version: \"1.119\""), "immich.version: expected a version of three numbers"),
         (photos("version: v1.119.0"), "immich.version: expected a version of three numbers"),
         (photos("version: 1.119.0-rc1"), "immich.version: expected a version of three numbers"),
@@ -145,6 +147,22 @@ struct DialectConfigurationTests {
         #expect(both.count == 1 && both[0].contains("immich.provider: several providers have pages"))
     }
 
+    @Test func `the only redirect URI of photo apps needs no name`() throws {
+        func settings(_ yaml: String) throws -> ImmichSettings? {
+            try Fixture.parse(yaml, installed: TestServer.providers).application(named: "demo")?.dialects.immich
+        }
+        let only = try settings(Self.photos("", redirectURIs: "\(Self.open), \"\(Self.photoURI)\""))
+        #expect(only?.redirectURI == Self.photoURI)
+        let two = "\"\(Self.photoURI)\", \"immich://oauth-callback\""
+        #expect(try settings(Self.photos("", redirectURIs: two))?.redirectURI == nil)
+        let warnings = try Fixture.warnings(Self.photos("", redirectURIs: two))
+        #expect(warnings.count == 1 && warnings[0].contains("immich.redirectURI: several redirectURIs require PKCE"))
+        #expect(try Fixture.warnings(Self.photos("redirectURI: \"\(Self.photoURI)\"", redirectURIs: two)).isEmpty)
+        let buttonless = Self.photos("", redirectURIs: Self.open, providers: "")
+        #expect(try settings(buttonless)?.redirectURI == nil)
+        #expect(try Fixture.warnings(buttonless).isEmpty)
+    }
+
     @Test func `further members of an app's answers are kept, except those that the server determines`() throws {
         let config = "config: { trashDays: 7, mapVersion: 3, note: Hello, beta: true, isInitialized: false, none: ~ }"
         let features = "features: { trash: true, memories: true, panorama: false, oauth: false, email: false }"
@@ -167,7 +185,7 @@ struct DialectConfigurationTests {
     }
 
     @Test func `dialects without a common path go together`() throws {
-        let yaml = Self.yaml("provider: scripted").replacing(
+        let yaml = Self.yaml("provider: scripted", redirectURIs: "\(Self.open), \"\(Self.photoURI)\"").replacing(
             "dialects: {", with: "dialects: { immich: { version: \"1.119.0\", provider: scripted },")
         let dialects = try Fixture.parse(yaml, installed: TestServer.providers).application(named: "demo")?.dialects
         #expect(dialects?.immich?.version == ImmichSettings.Version(major: 1, minor: 119, patch: 0))

@@ -90,6 +90,7 @@ struct HotPathStage: Sendable {
                 try await TestServer.with(
                     database: DatabaseProxy.url(log.databaseURL, by: [proxy]),
                     application: RelyingParty.instances(with: Device.configuration)
+                        + "\nredirectURIs: [\"\(ImmichApp.redirectURI)\"]"
                         + "\ndialects: { immich: { provider: scripted } }",
                     providers: "google: \(google)\nscripted: {}", rateLimits: rateLimits
                 ) { server in

@@ -28,7 +28,24 @@ extension DialectChecks {
             guard let name = self.provider(named: section.provider, at: node) else { return nil }
             provider = name
         }
-        return section.value(provider: provider, providers: providers, pages: name)
+        let redirectURI = section.redirectURI ?? (provider == nil ? nil : onlyRedirectURI(at: node))
+        return section.value(provider: provider, redirectURI: redirectURI, providers: providers, pages: name)
+    }
+
+    /// The one URI that requires PKCE, as the app always uses it; `nil` after a problem or a warning was reported.
+    private func onlyRedirectURI(at node: ConfigurationNode) -> String? {
+        let usable = application.redirectURIs.filter(\.requiresPKCE)
+        guard let first = usable.first else {
+            reader.report("needs one of `redirectURIs` without `pkce: false`", at: node.place)
+            return nil
+        }
+        guard usable.count == 1 else {
+            reader.warn(
+                "several redirectURIs require PKCE, and sign-ins that name none of them are refused; name one",
+                at: node.place(of: "redirectURI"))
+            return nil
+        }
+        return first.uri
     }
 
     /// Warns of members that the apps are told by Gatehouse, whatever the file says.

@@ -5,7 +5,9 @@ internal import ProviderKit
 
 extension ImmichSection {
     /// The settings of the dialect for an application that opens `provider`; `pages` is what its own pages are called.
-    func value(provider: String?, providers: ProviderRegistry, pages: String) -> ImmichSettings {
+    func value(
+        provider: String?, redirectURI: String?, providers: ProviderRegistry, pages: String
+    ) -> ImmichSettings {
         var settings = ImmichSettings()
         settings.provider = provider
         settings.providerName =

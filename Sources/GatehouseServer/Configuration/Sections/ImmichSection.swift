@@ -24,7 +24,10 @@ struct ImmichSection: SettingsSection {
                 """),
         Setting(
             "redirectURI", .absoluteURI,
-            help: "Where a sign-in ends whose request names no URI; one of `redirectURIs`, which requires PKCE."),
+            help: """
+                Where a sign-in ends whose request names no URI; one of `redirectURIs`, which requires PKCE. Default: \
+                the only one that does.
+                """),
         Setting(
             "version", .immichVersion,
             help: """
