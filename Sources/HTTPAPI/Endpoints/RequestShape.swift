@@ -80,6 +80,8 @@ struct TakenRequest: Sendable {
     var body: (any RequestPayload.Type)?
     /// The fields of the query or of the form.
     var parameters: [OperationDescription.Parameter] = []
+    /// Fields of the header that the route reads, for its documentation.
+    var headers: [OperationDescription.Parameter] = []
     /// `nil` if the body is ignored.
     var form: RequestBody.Form?
     /// Whether pages of other origins may send browsers here, also by a form, so that the rules for origins and JSON do

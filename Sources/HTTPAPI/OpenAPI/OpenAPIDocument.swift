@@ -13,8 +13,8 @@ struct OpenAPIDocument: Sendable {
     let errorEnvelope: JSONSchema
     /// Whether the error code is at `error.code` of that body, where each operation lists its codes.
     var namesErrorCodes = true
-    /// Whether service keys are presented, and not access tokens.
-    var isForAdministrators = false
+    /// The ways to present a credential, of which an operation that needs one takes any.
+    var securitySchemes = [SecurityScheme.accessToken]
     let operations: [OperationDescription]
 
     /// - Throws: `OpenAPIError` if two operations have the same identifier.
@@ -29,8 +29,8 @@ struct OpenAPIDocument: Sendable {
             "paths": .object(paths),
             "components": .object([
                 "schemas": .object(components.written),
-                "securitySchemes": isForAdministrators
-                    ? ["serviceKey": Self.serviceKey] : ["bearer": Self.bearer],
+                "securitySchemes": .object(
+                    Dictionary(securitySchemes.map { ($0.name, $0.json) }) { first, _ in first }),
             ]),
         ]
         return Array(try JSONEncoder.stable.encode(JSONValue.object(document)))
@@ -42,18 +42,10 @@ struct OpenAPIDocument: Sendable {
         return operations.map(\.tag).filter { seen.insert($0).inserted }
     }
 
-    private static let bearer = JSONValue.object([
-        "type": .string("http"), "scheme": .string("bearer"), "bearerFormat": .string("JWT"),
-        "description": .string("The access token of a session."),
-    ])
-
-    private static let serviceKey = JSONValue.object([
-        "type": .string("http"), "scheme": .string("bearer"), "description": .string("A service key: `ghk_…`."),
-    ])
-
     private func paths(_ components: ComponentSchemas) throws -> [String: JSONValue] {
         let writer = OperationWriter(
-            components: components, errorEnvelope: errorEnvelope, namesErrorCodes: namesErrorCodes)
+            components: components, errorEnvelope: errorEnvelope, namesErrorCodes: namesErrorCodes,
+            securitySchemes: securitySchemes)
         var paths: [String: [String: JSONValue]] = [:]
         var identifiers: Set<String> = []
         for operation in operations {
@@ -98,7 +90,7 @@ struct OperationDescription: Sendable {
     /// The status of an error.
     var status: @Sendable (ErrorCode) -> Int = { $0.status }
 
-    /// A parameter of the query or a field of the form; path parameters are derived from `path`.
+    /// A parameter of the query, a field of the form or of the header; path parameters are derived from `path`.
     struct Parameter: Sendable {
         let name: String
         let isRequired: Bool

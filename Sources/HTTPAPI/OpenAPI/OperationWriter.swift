@@ -7,6 +7,7 @@ struct OperationWriter {
     let components: ComponentSchemas
     let errorEnvelope: JSONSchema
     let namesErrorCodes: Bool
+    let securitySchemes: [SecurityScheme]
 
     func json(of operation: OperationDescription) -> JSONValue {
         var json: [String: JSONValue] = [
@@ -23,7 +24,9 @@ struct OperationWriter {
         }
         let request = operation.request
         let query = request.form == .form ? [] : request.parameters
-        let parameters = operation.pathParameters.map(pathParameter) + query.map(parameter)
+        let parameters =
+            operation.pathParameters.map(pathParameter) + query.map { parameter($0, in: "query") }
+            + request.headers.map { parameter($0, in: "header") }
         json["parameters"] = parameters.isEmpty ? nil : .array(parameters)
         if request.form == .form, !request.parameters.isEmpty {
             json["requestBody"] = requestBody(.form(request.parameters), as: .form)
@@ -33,15 +36,15 @@ struct OperationWriter {
         return .object(json)
     }
 
-    /// The security requirements; an empty one in the list makes the access token optional (OpenAPI 3.1, 4.8.2).
+    /// The security requirements, of which a request has to meet one; an empty one makes the credential optional
+    /// (OpenAPI 3.1, 4.8.2).
     private func security(of access: Access) -> JSONValue {
-        let bearer: JSONValue = .object(["bearer": .array([])])
+        // A list of scopes is only for OAuth; the description names the one that an administrator needs.
+        let alternatives = securitySchemes.map { JSONValue.object([$0.name: .array([])]) }
         return switch access {
         case .open: .array([])
-        case .optionalBearer: .array([.object([:]), bearer])
-        case .bearer, .formerBearer, .recent, .recentToDelete, .scanner: .array([bearer])
-        // A list of scopes is only for OAuth; the description names the one that is needed.
-        case .administrator: .array([.object(["serviceKey": .array([])])])
+        case .optionalBearer: .array([.object([:])] + alternatives)
+        case .bearer, .formerBearer, .recent, .recentToDelete, .scanner, .administrator: .array(alternatives)
         }
     }
 
@@ -63,9 +66,9 @@ struct OperationWriter {
         ])
     }
 
-    private func parameter(_ parameter: OperationDescription.Parameter) -> JSONValue {
+    private func parameter(_ parameter: OperationDescription.Parameter, in place: String) -> JSONValue {
         .object([
-            "name": .string(parameter.name), "in": .string("query"), "required": .bool(parameter.isRequired),
+            "name": .string(parameter.name), "in": .string(place), "required": .bool(parameter.isRequired),
             "description": .string(parameter.help), "schema": components.json(of: parameter.schema),
         ])
     }

@@ -9,11 +9,13 @@ private actor Document {
     /// Relative to the document's URL, so that it is right with and without an application's prefix.
     private let server: String
     private let dialect: (any Dialect.Type)?
-    private let isForAdministrators: Bool
+    private let securitySchemes: [SecurityScheme]
     private var written: [UInt8]?
 
     init(of endpoints: [Endpoint], in dialect: (any Dialect.Type)? = nil, forAdministrators: Bool = false) {
-        (self.endpoints, self.dialect, isForAdministrators) = (endpoints, dialect, forAdministrators)
+        (self.endpoints, self.dialect) = (endpoints, dialect)
+        securitySchemes =
+            dialect?.credentials.map(SecurityScheme.sessionToken) ?? [forAdministrators ? .serviceKey : .accessToken]
         title = dialect.map { "Gatehouse: \($0.name)" } ?? "Gatehouse\(forAdministrators ? " administration" : "")"
         server = forAdministrators ? "../../.." : dialect == nil ? "." : ".."
     }
@@ -24,8 +26,7 @@ private actor Document {
         let json = try OpenAPIDocument(
             title: title, version: HTTPAPI.version, server: server,
             errorEnvelope: dialect?.errorSchema ?? ErrorPayload.schema, namesErrorCodes: dialect == nil,
-            isForAdministrators: isForAdministrators,
-            operations: endpoints.map(\.operation)
+            securitySchemes: securitySchemes, operations: endpoints.map(\.operation)
         ).json()
         written = json
         return json

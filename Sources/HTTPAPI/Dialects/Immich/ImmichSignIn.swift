@@ -14,7 +14,7 @@ struct ImmichSignIn {
                 takes: .json(ImmichLogin.self) { body, request in
                     guard try request.immich.offersPasswords else { throw ImmichEnvelope.isOff }
                     return LoginBody(email: body.email, password: body.password, ticket: nil, remember: nil)
-                }, returns: .json(status: .created, inContext: ImmichSession.init)),
+                }.namingDevice, returns: .json(status: .created, inContext: ImmichSession.init)),
             operations.providers.beginSignIn.at(
                 .get, below: "/api", "/oauth/authorize", "The page at which the person signs in",
                 takes: .immichQuery, returns: .json, answersHEAD: false),
@@ -27,7 +27,7 @@ struct ImmichSignIn {
                 }, returns: .json(status: .created, ImmichPage.init)),
             operations.providers.redeemPosted.at(
                 .post, below: "/api", "/oauth/callback", "Signs in with the URL at which the provider's pages ended",
-                takes: .json(ImmichCallback.self) { try $0.presented(in: $1) },
+                takes: .json(ImmichCallback.self) { try $0.presented(in: $1) }.namingDevice,
                 returns: .json(status: .created, inContext: ImmichSession.init)),
         ]
     }
@@ -69,6 +69,18 @@ struct ImmichCallback: RequestPayload {
             if let state, !state.hasSameBytes(as: urlState) { throw AccountsError.invalidState }
             return PresentedCode(code: code, state: urlState, redirectURIs: candidates, codeVerifier: codeVerifier)
         }
+    }
+}
+
+extension RequestShape {
+    /// The same with the fields by which `Immich.device` names a new session.
+    fileprivate var namingDevice: Self {
+        var shape = self
+        shape.taken.headers = [
+            .init(HTTPField.Name.deviceModel.rawName, help: "The model of the device, as in iPhone 14 Pro."),
+            .init(HTTPField.Name.deviceType.rawName, help: "The system of the device, as in iOS."),
+        ]
+        return shape
     }
 }
 

@@ -243,4 +243,33 @@ struct ImmichTests {
             #expect(!own["paths"].keys.contains("/api/auth/login"))
         }
     }
+
+    @Test func `the document says where a token and the device may be`() async throws {
+        try await ImmichApp.with { _, app in
+            let document = try await app.api.send(.GET, "/openapi/immich.json")
+            let help: JSONValue = "The token of a session."
+            let schemes = document["components"]["securitySchemes"]
+            #expect(schemes["bearer"] == ["type": "http", "scheme": "bearer", "description": help])
+            for field in ["x-immich-user-token", "x-immich-session-token"] {
+                let expected: JSONValue = [
+                    "type": "apiKey", "in": "header", "name": .string(field), "description": help,
+                ]
+                #expect(schemes[field] == expected)
+            }
+            #expect(schemes.keys.count == 3)
+            let paths = document["paths"]
+            let security: JSONValue = [
+                ["bearer": []], ["x-immich-user-token": []], ["x-immich-session-token": []],
+            ]
+            #expect(paths["/api/users/me"]["get"]["security"] == security)
+            #expect(paths["/api/auth/login"]["post"]["security"] == [])
+            for path in ["/api/auth/login", "/api/oauth/callback"] {
+                let parameters = paths[path]["post"]["parameters"].array ?? []
+                #expect(parameters.map { $0["name"].string } == ["deviceModel", "deviceType"], "\(path)")
+                #expect(parameters.allSatisfy { $0["in"] == "header" && $0["required"] == false }, "\(path)")
+            }
+            let own = try await app.api.send(.GET, "/openapi.json")["components"]["securitySchemes"]
+            #expect(own.keys == ["bearer"] && own["bearer"]["bearerFormat"] == "JWT")
+        }
+    }
 }
