@@ -11,16 +11,24 @@ enum CredentialSource: Sendable {
     /// A field whose value is the token.
     case header(HTTPField.Name)
 
+    /// If `ignoresOtherSchemes`, the field `Authorization` may be for a proxy, with another scheme than `Bearer`.
     /// - Throws: 401 if the field has something else than a token.
-    fileprivate func tokens(in headers: HTTPFields) throws -> [String] {
+    fileprivate func tokens(in headers: HTTPFields, ignoringOtherSchemes ignoresOtherSchemes: Bool) throws -> [String] {
         switch self {
         case .authorization:
-            try headers[values: .authorization].map { value in
-                guard let token = EndpointResponder.bearer(in: value) else { throw Self.missing }
-                return token
+            try headers[values: .authorization].compactMap { value in
+                if let token = EndpointResponder.bearer(in: value) { return token }
+                guard ignoresOtherSchemes, !Self.isBearer(value) else { throw Self.missing }
+                return nil
             }
         case .header(let name): headers[values: name]
         }
+    }
+
+    /// Whether the scheme is `Bearer`, also if something else than a space follows it.
+    private static func isBearer(_ value: String) -> Bool {
+        let scheme = value.utf8.prefix { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }
+        return Substring(scheme).hasSameBytes(ignoringCaseAs: "bearer")
     }
 
     static let missing = APIError(.invalidToken, "Authorization: Bearer is missing")
@@ -28,9 +36,15 @@ enum CredentialSource: Sendable {
 
 extension [CredentialSource] {
     /// The token of a request, which may be repeated; `nil` if there is none.
+    ///
+    /// A client that may have its token in a field of its own may also have to sign in to a proxy, with
+    /// `Authorization: Basic`.
     /// - Throws: 401 if the request has two different tokens, because readers would disagree on which one counts.
     func token(in headers: HTTPFields) throws -> String? {
-        let tokens = try flatMap { try $0.tokens(in: headers) }
+        let hasFurther = contains { source in
+            if case .header = source { true } else { false }
+        }
+        let tokens = try flatMap { try $0.tokens(in: headers, ignoringOtherSchemes: hasFurther) }
         guard let first = tokens.first else { return nil }
         guard tokens.allSatisfy({ $0.hasSameBytes(as: first) }) else {
             throw APIError(.invalidToken, "The request has two different tokens")

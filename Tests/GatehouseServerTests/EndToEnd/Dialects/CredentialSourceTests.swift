@@ -24,6 +24,39 @@ struct CredentialSourceTests {
         }
     }
 
+    @Test(arguments: ["/api/users/me", "/api/v1/auth/check"])
+    func `a proxy may have its own scheme beside a token in the app's field`(path: String) async throws {
+        try await ImmichApp.with { server, app in
+            let token = try await app.token(at: server)
+            func status(_ authorization: [String], token: String? = token) async throws -> Int {
+                var headers = HTTPHeaders(authorization.map { ("authorization", $0) })
+                if let token { headers.add(name: "x-immich-user-token", value: token) }
+                return try await app.api.send(.GET, path, headers: headers).status
+            }
+            let admitted = try await status([])
+            for own in ["Basic abc", "basic YTpi", "Digest username=\"a\"", "Basic"] {
+                #expect(try await status([own]) == admitted, "\(own)")
+                #expect(try await status([own], token: nil) == 401, "\(own)")
+                #expect(try await status([own], token: "ghs_x") == 401, "\(own)")
+            }
+            #expect(try await status(["Basic abc", "Bearer \(token)"]) == admitted)
+            for malformed in ["Bearer", "Bearer ", "bearer", "Bearer\t\(token)", "Bearer,\(token)", "Bearer ghs_x"] {
+                #expect(try await status([malformed]) == 401, "\(malformed)")
+            }
+            #expect(try await status(["Basic abc", "Bearer"]) == 401)
+            #expect([200, 204].contains(admitted))
+        }
+    }
+
+    @Test func `where a token can only be in Authorization, another scheme is refused`() async throws {
+        try await ImmichApp.with { server, app in
+            let answer = try await app.api.send(
+                .GET, "/api/v1/auth/me",
+                headers: ["authorization": "Basic abc", "x-immich-user-token": try await app.token(at: server)])
+            expectError(answer, 401, "INVALID_TOKEN")
+        }
+    }
+
     @Test func `a sign-out with two different tokens ends neither session`() async throws {
         try await TestServer.with(application: TimeTrackerApp.configuration(), providers: "scripted: {}") { server in
             let app = TimeTrackerApp(api: APIClient(server))
