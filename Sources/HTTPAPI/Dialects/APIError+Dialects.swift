@@ -17,6 +17,9 @@ extension APIError {
                 .joined(separator: ". ")
         case .tokenTooOld: "Sign in again to do this."
         case .identityTemporarilyLocked, .rateLimited: "Too many tries. Please wait a moment."
+        // A provider that is on may refuse a person by another rule, for example because it opens no new accounts.
+        case .providerDisabled where details?["rule"]?.string.map { $0 != LinkingRule.providerOff.rawValue } == true:
+            message
         case .providerDisabled, .unsupportedProvider: "This way of signing in is switched off."
         case .overloaded, .providerUnavailable: "The server is busy. Please try again."
         default: message

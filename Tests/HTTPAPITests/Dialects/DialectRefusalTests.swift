@@ -59,6 +59,13 @@ struct DialectRefusalTests {
         #expect(error.dialectMessage(restoring: "at https://a.test/signin") == words)
     }
 
+    @Test(arguments: [LinkingRule.providerNoSignUp, .providerLinkOnly, .providerOff])
+    func `only a provider that is off is said to be switched off`(rule: LinkingRule) throws {
+        let error = try #require(APIError(any: AccountsError.providerDisabled(rule.refusal)))
+        let words = rule == .providerOff ? "This way of signing in is switched off." : rule.reason
+        #expect(error.dialectMessage(restoring: nil) == words)
+    }
+
     @Test func `without pages the words say only until when an account can be restored`() {
         let error = APIError(
             .accountDeleted, "The message", details: ["purgeAfter": "2026-01-30T08:00:00.000Z"])

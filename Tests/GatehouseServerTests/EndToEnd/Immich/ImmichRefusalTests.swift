@@ -83,6 +83,13 @@ struct ImmichRefusalTests {
         }
     }
 
+    @Test func `a newcomer reads that the provider opens no accounts`() async throws {
+        try await ImmichApp.with(providers: "scripted: { displayName: Company, mode: existing }") { _, app in
+            let refused = try await app.callback(app.arrive("ada"))
+            expectImmich(refused, 403, "PROVIDER_DISABLED", "This provider opens no new accounts")
+        }
+    }
+
     @Test func `a disabled account is refused with its reason`() async throws {
         try await ImmichApp.with { server, app in
             let person = try await app.api.register(at: server)
