@@ -3,6 +3,8 @@ internal import ProviderKit
 /// An app's request to begin a redirect flow (RFC 6749, 4.1.1; RFC 7636, 4.3).
 package struct AuthorizationRequest: Sendable {
     package var redirectURI, codeChallenge, codeChallengeMethod, state: String?
+    /// The name of the field that has the code challenge, for errors.
+    package var challengeName = "code_challenge"
     /// Whether the response is the redirect itself, so that its cookie can bind the flow to the browser.
     package var isBrowserDriven: Bool
     /// Whether the session that the flow opens is short (`Client.opensShortSession`).
@@ -37,7 +39,7 @@ package struct AuthorizationRequest: Sendable {
     private func checkedChallenge(isRequired: Bool) throws -> String? {
         guard let codeChallenge else {
             guard !isRequired, codeChallengeMethod == nil else {
-                throw AccountsError.missingParameter("code_challenge")
+                throw AccountsError.missingParameter(challengeName)
             }
             return nil
         }
@@ -48,7 +50,7 @@ package struct AuthorizationRequest: Sendable {
         guard codeChallenge.utf8.count == 43,
             codeChallenge.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "-_".utf8.contains($0) })
         else {
-            throw AccountsError.invalidParameter("code_challenge", reason: "is not a SHA-256 hash in base64url")
+            throw AccountsError.invalidParameter(challengeName, reason: "is not a SHA-256 hash in base64url")
         }
         return codeChallenge
     }

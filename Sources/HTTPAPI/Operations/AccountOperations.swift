@@ -50,7 +50,7 @@ struct AccountOperations: Sendable {
         ) { context, input in
             let principal = try context.principal
             // A refused name must not leave the password changed.
-            if let name = input.name { try Profile.check(displayName: name) }
+            if let name = input.name { try Profile.check(displayName: name, in: "name") }
             if let password = input.password {
                 let change = PasswordOperations.OwnChange(password: password, current: nil, endsOthers: true)
                 try await PasswordOperations(useCases: useCases).change(change, of: principal, from: context.client)

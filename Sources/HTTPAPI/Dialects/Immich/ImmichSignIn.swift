@@ -107,22 +107,27 @@ private func start(
     redirectURI: String?, challenge: String?, method: String?, state: String?, in request: IncomingRequest,
     naming name: String = "codeChallenge"
 ) throws -> ProviderOperations.Start {
-    let settings = try request.immich
-    guard let provider = settings.provider else { throw ImmichEnvelope.isOff }
+    guard let provider = try request.immich.provider else { throw ImmichEnvelope.isOff }
     guard let challenge else { throw AccountsError.missingParameter(name) }
-    let registered: String?
-    if let redirectURI {
-        registered = request.application?.appURIs(like: redirectURI).first
-        guard registered != nil else { throw AccountsError.redirectNotAllowed }
-    } else {
-        registered = settings.redirectURI
+    var authorization = AuthorizationRequest(
+        redirectURI: try registered(redirectURI, in: request), codeChallenge: challenge, codeChallengeMethod: method,
+        state: state, isBrowserDriven: false)
+    authorization.challengeName = name
+    return (provider, authorization)
+}
+
+/// The registered URI that a request names, with the slashes that the app may have rewritten, or the default.
+private func registered(_ redirectURI: String?, in request: IncomingRequest) throws -> String {
+    guard let redirectURI else {
+        guard let only = try request.immich.redirectURI else {
+            throw APIError(.missingParameter, "redirectUri is missing, and the application has no default")
+        }
+        return only
     }
-    return (
-        provider,
-        AuthorizationRequest(
-            redirectURI: registered, codeChallenge: challenge, codeChallengeMethod: method, state: state,
-            isBrowserDriven: false)
-    )
+    guard let registered = request.application?.appURIs(like: redirectURI).first else {
+        throw APIError(.unauthorizedRequestOrigin, "redirectUri is not on the application's list")
+    }
+    return registered
 }
 
 // MARK: - Responses

@@ -34,8 +34,9 @@ struct ImmichCallbackTests {
             let challenge = CodeChallenge.s256(of: app.verifier)
             let asked = try await app.call(
                 .GET, "/oauth/authorize?code_challenge=\(challenge)&code_challenge_method=S256&state=s")
-            #expect(asked.status == 400 && asked["url"] == .null, "\(asked.text)")
-            #expect(try await app.authorize(redirectURI: nil).status == 400)
+            let message = "redirectUri is missing, and the application has no default"
+            expectImmich(asked, 400, "MISSING_PARAMETER", message)
+            expectImmich(try await app.authorize(redirectURI: nil), 400, "MISSING_PARAMETER", message)
             #expect(try await app.authorize(redirectURI: "https://evil.example/back").status == 403)
             #expect(try await server.count("SELECT count(*) FROM redirect_flows") == 0)
             #expect(try await app.authorize().status == 201)
@@ -134,10 +135,17 @@ struct ImmichCallbackTests {
             expectImmich(keyless, 400, "MISSING_PARAMETER", "codeChallenge is missing")
             let unnamed = try await app.call(.GET, "/oauth/authorize?code_challenge_method=S256&state=s")
             expectImmich(unnamed, 400, "MISSING_PARAMETER", "code_challenge is missing")
+            let short: JSONValue = ["redirectUri": .string(ImmichApp.redirectURI), "codeChallenge": "short"]
+            let malformed = try await app.call(.POST, "/oauth/authorize", short)
+            expectImmich(
+                malformed, 400, "INVALID_PARAMETER", "codeChallenge is not a SHA-256 hash in base64url")
+            let asked = try await app.call(.GET, "/oauth/authorize?code_challenge=short&code_challenge_method=S256")
+            expectImmich(asked, 400, "INVALID_PARAMETER", "code_challenge is not a SHA-256 hash in base64url")
             let plain = try await app.call(.GET, "/oauth/authorize?code_challenge=\(app.verifier)")
             #expect(plain.status == 400)
             let foreign = try await app.authorize(redirectURI: "https://evil.example/")
-            #expect(foreign.status == 403 && foreign["code"] == "UNAUTHORIZED_REQUEST_ORIGIN")
+            expectImmich(
+                foreign, 403, "UNAUTHORIZED_REQUEST_ORIGIN", "redirectUri is not on the application's list")
             let head = try await app.call(.HEAD, "/oauth/authorize?code_challenge=x&code_challenge_method=S256")
             #expect(head.status == 405)
         }
