@@ -74,12 +74,21 @@ struct DialectRefusalTests {
                 == "The message. It can be restored until 2026-01-30T08:00:00.000Z.")
     }
 
-    @Test(arguments: ["Login with Company", nil])
-    func `a second proof leads to the button of the app if that opens pages`(button: String?) {
+    @Test(arguments: ["Login with Company", "", nil], [true, false])
+    func `a second proof leads to the button of the app if that opens pages`(button: String?, opensOwnPages: Bool) {
         let error = APIError(.secondProofRequired, "The message", details: ["ticket": "secret"])
-        let envelope = ImmichEnvelope(error, requestID: "id", button: button, restoring: nil)
-        let words = button.map { "This account needs another step. Use “\($0)”." } ?? "The message"
+        let envelope = ImmichEnvelope(
+            error, requestID: "id", button: button, opensOwnPages: opensOwnPages, restoring: nil)
+        let leads = opensOwnPages && button?.isEmpty == false
+        let words = leads ? "This account needs another step. Use “Login with Company”." : "The message"
         #expect(envelope.message == words && envelope.status == 403 && envelope.code == .secondProofRequired)
+    }
+
+    @Test(arguments: [("Login with Company", " Sign in with “Login with Company”."), ("", ""), (nil, "")])
+    func `an account without a password leads to the button of the app`(button: String?, advice: String) throws {
+        let error = try #require(APIError(any: AccountsError.identityNotFound))
+        let envelope = ImmichEnvelope(error, requestID: "id", button: button, opensOwnPages: false, restoring: nil)
+        #expect(envelope.message == "This account has no password." + advice && envelope.status == 404)
     }
 
     @Test func `no path belongs to two dialects or to version 1`() {

@@ -31,9 +31,9 @@ enum Immich: Dialect {
         let known = APIError(any: error) ?? APIError(.internal, "Something went wrong")
         let application = context.scope?.application
         let button = application?.dialects.immich?.buttonText
-        let isHosted = application?.dialects.usesOwnPages(in: name) == true
         let body = ImmichEnvelope(
-            known, requestID: context.id, button: isHosted ? button : nil,
+            known, requestID: context.id, button: button,
+            opensOwnPages: application?.dialects.usesOwnPages(in: name) == true,
             restoring: application?.restorePlace(in: Self.self, button: button))
         return known.response(body, status: known.status)
     }

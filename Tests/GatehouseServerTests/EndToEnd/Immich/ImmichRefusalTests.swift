@@ -90,6 +90,23 @@ struct ImmichRefusalTests {
         }
     }
 
+    @Test func `without a password there is none to change, and the button is named`() async throws {
+        try await ImmichApp.with { _, app in
+            let login = try await app.callback(app.arrive("ada"))
+            let token = try #require(login["accessToken"].string, "\(login.text)")
+            let words = "This account has no password. Sign in with “Login with Company”."
+            let (new, current): (JSONValue, JSONValue) = (.string(APIClient.otherPassword), .string(APIClient.password))
+            let calls: [(HTTPMethod, String, JSONValue)] = [
+                (.PUT, "/users/me", ["password": new]), (.PUT, "/auth/change-password", ["password": new]),
+                (.POST, "/auth/change-password", ["password": current, "newPassword": new]),
+            ]
+            for (method, path, body) in calls {
+                let refused = try await app.call(method, path, body, token: token)
+                expectImmich(refused, 404, "IDENTITY_NOT_FOUND", words, path)
+            }
+        }
+    }
+
     @Test func `a disabled account is refused with its reason`() async throws {
         try await ImmichApp.with { server, app in
             let person = try await app.api.register(at: server)
