@@ -20,6 +20,21 @@ struct FindingLogTests {
         #expect(log.lastSeen(of: google).keys.first == .clientRefused)
     }
 
+    @Test func `the latest finding is forgotten after a minute`() {
+        let clock = ManualDate()
+        let log = FindingLog { clock.now }
+        #expect(log.latest(of: google) == nil)
+        log.note(.upstreamTimeout, of: google)
+        clock.pass(1)
+        log.note(.upstreamPaused, of: google)
+        log.note(.clientRefused, of: .init(application: "photos", provider: "google"))
+        #expect(log.latest(of: google) == .upstreamPaused)
+        clock.pass(59)
+        #expect(log.latest(of: google) == .upstreamPaused)
+        clock.pass(1)
+        #expect(log.latest(of: google) == nil)
+    }
+
     @Test func `people who leave and never come back are a finding`() {
         let clock = ManualDate()
         let log = FindingLog { clock.now }

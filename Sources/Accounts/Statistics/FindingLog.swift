@@ -52,6 +52,12 @@ package final class FindingLog: Sendable {
     /// When this process last noted each finding of a provider.
     package func lastSeen(of owner: Owner) -> [ProviderFinding: Date] { notes.withLock { $0[owner]?.lastSeen ?? [:] } }
 
+    /// The finding that was noted last of a provider, if that was within the last minute.
+    package func latest(of owner: Owner) -> ProviderFinding? {
+        let start = now() - 60
+        return lastSeen(of: owner).filter { $0.value > start }.max { $0.value < $1.value }?.key
+    }
+
     /// What was noted of a provider after `lastSeen(of:)` had returned these times, by other calls too.
     package func noted(of owner: Owner, since earlier: [ProviderFinding: Date]) -> [ProviderFinding] {
         let latest = lastSeen(of: owner)

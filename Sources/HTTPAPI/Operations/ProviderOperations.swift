@@ -14,10 +14,13 @@ struct ProviderOperations: Sendable {
             "\(P.kind).signIn", limits: .client(RateLimit(rawValue: P.route)),
             errors: .signIn + [.invalidToken, .unsupportedProvider, .providerUnavailable]
         ) { context, input in
-            try await useCases.signIn.signIn(
-                with: input.credential, of: P.self, named: input.provider, ticket: input.ticket,
-                from: context.client(remembered: input.remember), origin: context.request.origin,
-                in: context.application)
+            let provider = try? context.application.providers.provider(ofKind: P.kind, named: input.provider)
+            return try await loggingOutage(of: provider?.name ?? P.kind, context) {
+                try await useCases.signIn.signIn(
+                    with: input.credential, of: P.self, named: input.provider, ticket: input.ticket,
+                    from: context.client(remembered: input.remember), origin: context.request.origin,
+                    in: context.application)
+            }
         }
     }
 
@@ -43,9 +46,11 @@ struct ProviderOperations: Sendable {
             errors: .signIn + [.invalidToken, .unsupportedProvider, .providerUnavailable]
         ) { context, input in
             let body = try input.body.get()
-            return try await useCases.signIn.signIn(
-                with: body.proof, of: input.provider, ticket: body.ticket,
-                from: context.client(remembered: body.remember), in: context.application)
+            return try await loggingOutage(of: input.provider, context) {
+                try await useCases.signIn.signIn(
+                    with: body.proof, of: input.provider, ticket: body.ticket,
+                    from: context.client(remembered: body.remember), in: context.application)
+            }
         }
     }
 
@@ -127,8 +132,10 @@ extension ProviderOperations {
             }
             return try await openID.authorization.begin(input.request, at: issuer)
         }
-        return try await useCases.redirects.begin(
-            input.request, with: input.provider, by: context.optionalPrincipal, in: context.application)
+        return try await loggingOutage(of: input.provider, context) {
+            try await useCases.redirects.begin(
+                input.request, with: input.provider, by: context.optionalPrincipal, in: context.application)
+        }
     }
 
     /// Begins a flow that links an identity to the principal's account.
@@ -137,8 +144,11 @@ extension ProviderOperations {
             "redirect.beginLink", access: .recent, limits: .client(.redirect),
             errors: [.unauthorizedRequestOrigin, .unsupportedProvider, .providerDisabled, .providerUnavailable]
         ) { context, input in
-            try await useCases.redirects.begin(
-                input.request, with: input.provider, by: context.principal, linking: true, in: context.application)
+            try await loggingOutage(of: input.provider, context) {
+                try await useCases.redirects.begin(
+                    input.request, with: input.provider, by: context.principal, linking: true,
+                    in: context.application)
+            }
         }
     }
 
@@ -178,6 +188,27 @@ extension ProviderOperations {
             } catch AccountsError.invalidToken {
                 throw APIError(.invalidToken, "The code is not valid", status: 400)
             }
+        }
+    }
+}
+
+// MARK: - Outages
+
+extension ProviderOperations {
+    /// Logs which provider's service did not answer and why, which the error does not say.
+    private func loggingOutage<Result>(
+        of provider: String, _ context: OperationContext, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch ProviderError.unavailable {
+            var metadata: Logger.Metadata = ["application": "\(context.application.name)", "provider": "\(provider)"]
+            let owner = FindingLog.Owner(application: context.application.name, provider: provider)
+            // A failed discovery is not repeated at once, so the cause may be that of an earlier request.
+            if let finding = useCases.findings.latest(of: owner) { metadata["finding"] = "\(finding.rawValue)" }
+            context.log.warning("A provider does not answer", metadata: metadata)
+            throw ProviderError.unavailable
         }
     }
 }
