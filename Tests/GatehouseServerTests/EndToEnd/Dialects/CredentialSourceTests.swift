@@ -48,6 +48,17 @@ struct CredentialSourceTests {
         }
     }
 
+    @Test func `calls that need no token read none, so that two different ones do not matter`() async throws {
+        try await ImmichApp.with { server, app in
+            let person = try await app.api.register(at: server)
+            let two: HTTPHeaders = ["authorization": "Bearer one", "x-immich-user-token": "other"]
+            #expect(try await app.call(.GET, "/server/ping", headers: two).status == 200)
+            #expect(try await app.login(person.email, headers: two).status == 201)
+            let refused = try await app.call(.GET, "/users/me", headers: two)
+            expectImmich(refused, 401, "INVALID_TOKEN", "Invalid user token")
+        }
+    }
+
     @Test func `where a token can only be in Authorization, another scheme is refused`() async throws {
         try await ImmichApp.with { server, app in
             let answer = try await app.api.send(
