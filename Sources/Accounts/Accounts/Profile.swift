@@ -58,14 +58,9 @@ package struct Profile: Sendable {
         }
     }
 
-    /// - Throws: `AccountsError.invalidParameter` if the name is empty or too long.
-    package static func check(displayName: String) throws(AccountsError) {
-        try check(displayName: displayName, in: "displayName")
-    }
-
     /// `field` is the name of the request's field, for the error.
     /// - Throws: `AccountsError.invalidParameter` if the name is empty or too long.
-    package static func check(displayName: String, in field: String) throws(AccountsError) {
+    package static func check(displayName: String, in field: String = "displayName") throws(AccountsError) {
         guard !displayName.isEmpty, displayName.unicodeScalars.count <= longestName else {
             throw .invalidParameter(field, reason: "is empty or longer than \(longestName) characters")
         }
