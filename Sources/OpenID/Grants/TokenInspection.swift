@@ -86,9 +86,12 @@ package struct TokenInspection: Sendable {
     }
 
     /// Ends the session of the client's own token; other tokens change nothing.
+    ///
+    /// An access token is taken at each of the application's issuers, as for userinfo and introspection; a refresh token
+    /// only at the issuer that it is of.
     /// - Throws: `OAuthError` with `unsupported_token_type` for a token of the client itself.
     package func revoke(_ text: String, by client: OAuthClient, at issuer: Issuer) async throws {
-        var (hash, session): ([UInt8]?, UUID?)
+        var (hash, session, url): ([UInt8]?, UUID?, String) = (nil, nil, issuer.url)
         if let refreshToken = issuing.opaque.parse(text) {
             hash = refreshToken.ofClient.hash
         } else {
@@ -98,10 +101,10 @@ package struct TokenInspection: Sendable {
             guard let id = token.sessionID else {
                 throw OAuthError(.unsupportedTokenType, "A token of the client itself ends when it expires")
             }
-            session = id
+            (session, url) = (id, token.issuer)
         }
         try await store.endClientSession(
-            session, orOfRefreshToken: hash, client: client.id, issuer: issuer.url, application: issuer.application.id)
+            session, orOfRefreshToken: hash, client: client.id, issuer: url, application: issuer.application.id)
     }
 
     private func isEnded(_ token: ClientAccessToken, in application: Application) async throws -> Bool {

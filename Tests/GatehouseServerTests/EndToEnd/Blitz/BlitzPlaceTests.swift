@@ -285,6 +285,21 @@ struct BlitzPlaceTests {
         }
     }
 
+    @Test func `an access token is revoked under either name`() async throws {
+        try await with { server in
+            let (plain, blitz) = Self.parties(server)
+            let cookie = try await plain.browser(of: plain.api.register(at: server))
+            for (own, other) in [(plain, blitz), (blitz, plain)] {
+                let tokens = try await own.redeem(own.code(["scope": "openid offline_access"], cookie: cookie))
+                let access = tokens["access_token"].string ?? ""
+                #expect(try await other.post(other.endpoints.revocation, ["token": access]).status == 200)
+                #expect(try await own.userInfo(access).isOAuthError(401, "invalid_token"))
+                #expect(
+                    try await own.refresh(tokens["refresh_token"].string ?? "").isOAuthError(400, "invalid_grant"))
+            }
+        }
+    }
+
     @Test func `a sign-out under either name ends what was opened under both`() async throws {
         try await with { server in
             let (plain, blitz) = Self.parties(server)
