@@ -99,9 +99,8 @@ package struct ClientAuthentication: Sendable {
 
     /// The `sub` of an assertion that is not verified yet, by which its client is found.
     fileprivate static func subject(of assertion: String) -> String? {
-        let parts = assertion.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, assertion.utf8.count <= 8192 else { return nil }
-        return Data(base64URL: String(Substring(parts[1]))).flatMap { JSONValue(json: Array($0)) }?["sub"].string
+        guard assertion.utf8.count <= 8192 else { return nil }
+        return Data(payloadOfUnverified: assertion).flatMap { JSONValue(json: Array($0)) }?["sub"].string
     }
 }
 

@@ -55,8 +55,9 @@ package struct Logout: Sendable {
         _ parameters: RequestParameters, in browser: String?, at issuer: Issuer
     ) async throws -> Response? {
         guard (try? parameters.check()) != nil else { throw Fault.invalidRequest }
-        guard let token = parameters["id_token_hint"], let hint = try await hint(token, at: issuer) else { return nil }
-        guard parameters["client_id"]?.hasSameBytes(as: hint.clientID) ?? true else { throw Fault.hint }
+        guard let token = parameters["id_token_hint"],
+            let hint = try await hint(token, of: parameters["client_id"], at: issuer)
+        else { return nil }
         let client = try await directory.find(hint.clientID, at: issuer.named(hint.issuer) ?? issuer)
         let address = parameters["post_logout_redirect_uri"]
         guard address.map({ uri in client?.postLogoutRedirectURIs.contains { $0.matches(uri) } == true }) ?? true else {
@@ -70,9 +71,9 @@ package struct Logout: Sendable {
         return .redirect(address.addingQuery(["state": parameters["state"]]))
     }
 
-    private func hint(_ token: String, at issuer: Issuer) async throws -> IdentityTokenHint? {
+    private func hint(_ token: String, of client: String?, at issuer: Issuer) async throws -> IdentityTokenHint? {
         do {
-            return try await IdentityTokenHint.verified(token, by: issuing.jwts, at: issuer)
+            return try await IdentityTokenHint.verified(token, of: client, by: issuing.jwts, at: issuer)
         } catch AccountsError.invalidToken {
             throw Fault.hint
         }

@@ -179,15 +179,13 @@ package struct RequestValidation: Sendable {
             (request.claims, request.subject) = try RequestedClaims.parse(text, allowing: scopes)
         }
         guard let token = parameters["id_token_hint"] else { return }
-        let fault = OAuthError.invalidRequest("id_token_hint is not an ID token of this client")
         let hint: IdentityTokenHint?
         do {
-            hint = try await IdentityTokenHint.verified(token, by: jwts, at: issuer)
+            hint = try await IdentityTokenHint.verified(token, of: client.id, by: jwts, at: issuer)
         } catch AccountsError.invalidToken {
-            throw fault
+            throw OAuthError.invalidRequest("id_token_hint is not an ID token of this client")
         }
         guard let hint else { return }
-        guard hint.clientID.hasSameBytes(as: client.id) else { throw fault }
         guard request.subject?.hasSameBytes(as: hint.subject) ?? true else {
             throw OAuthError.invalidRequest("id_token_hint and claims name different accounts")
         }

@@ -49,3 +49,20 @@ struct DecodedToken {
 
     private struct Malformed: Error {}
 }
+
+extension TestServer {
+    /// Signs the claims of a token of `demo` with these changes.
+    func hint(
+        naming changes: [String: JSONValue], like token: String, as kind: JWTKind = .identityToken
+    ) async throws -> String {
+        let claims = (try DecodedToken(token).claims.object ?? [:]).merging(changes) { $1 }
+        return try await ApplicationJWTCodec(keys: backend.keys).sign(
+            Array(JSONEncoder().encode(claims)), as: kind, for: application())
+    }
+
+    /// Removes the keys that ID tokens are signed with, as if they had been retired long ago.
+    func forgetIdentityKeys() async throws {
+        try await execute("DELETE FROM identity_keys")
+        try await backend.keys.reloadAll()
+    }
+}

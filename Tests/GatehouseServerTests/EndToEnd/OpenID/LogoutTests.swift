@@ -74,10 +74,14 @@ struct LogoutTests {
                 #expect(!answer.text.contains("evil.example"))
             }
             #expect(try await party.isActive(tokens["access_token"].string ?? ""))
-            // The key of the hint is no longer known.
-            try await server.execute("DELETE FROM identity_keys")
-            try await server.backend.keys.reloadAll()
-            #expect(try await party.logout(["id_token_hint": hint], cookie: cookie).status == 200)
+            // The key of the hint is no longer known, but what it names is.
+            let foreign = try await server.hint(naming: ["iss": "https://evil.example"], like: hint)
+            try await server.forgetIdentityKeys()
+            #expect(try await party.logout(["id_token_hint": hint, "client_id": "web"], cookie: cookie).status == 200)
+            for parameters in [["id_token_hint": hint, "client_id": "loose"], ["id_token_hint": foreign]] {
+                let answer = try await party.logout(parameters, cookie: cookie)
+                #expect(answer.status == 400 && answer.text.contains("data-error=\"logout_hint\""), "\(parameters)")
+            }
             #expect(try await party.isActive(tokens["access_token"].string ?? ""))
         }
     }
