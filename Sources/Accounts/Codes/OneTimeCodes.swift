@@ -79,14 +79,13 @@ package struct OneTimeCodes: Sendable {
 
     /// Signs in with a code.
     ///
-    /// Without `mayOpenAccount`, the correct code of an address without an account is consumed and refused like a wrong
-    /// one.
-    /// - Throws: `AccountsError.invalidCredentials`, and the errors of `SignIn.open`.
+    /// - Throws: `AccountsError.invalidCredentials`, and the errors of `SignIn.open`; `UnknownIdentity` only without
+    ///   `mayOpenAccount`, after the correct code was consumed.
     package func complete(
         _ presented: PresentedOneTimeCode, with configured: ConfiguredProvider, by principal: Principal?,
         mayOpenAccount: Bool = true, from client: Client, in application: Application
     ) async throws -> SignedIn {
-        let outcome = try await store.retryingTransactionKeepingRefusals { store in
+        let outcome = try await store.retryingTransactionKeepingRefusals { store -> SignInOutcome? in
             let evidence = try await prove(
                 presented, with: configured, session: principal?.sessionID, from: client, in: application, store: store)
             var session = tokens.newSession(by: evidence, of: configured.name, from: client, in: application)
@@ -94,9 +93,10 @@ package struct OneTimeCodes: Sendable {
             do {
                 return try await signIn.open(session, of: configured, store: store)
             } catch is UnknownIdentity {
-                throw AccountsError.invalidCredentials
+                return nil
             }
         }
+        guard let outcome else { throw UnknownIdentity() }
         return try await tokens.signedIn(outcome, in: application)
     }
 

@@ -48,6 +48,7 @@ package struct ProofSignIn: Sendable {
     }
 
     /// Signs in with a code that was sent to an address; `principal` is its requester, if one was signed in.
+    /// - Throws: the errors of a sign-in; `UnknownIdentity` only without `mayOpenAccount`.
     package func signIn(
         with code: PresentedOneTimeCode, ofKind kind: String, named name: String?, mayOpenAccount: Bool = true,
         ticket: String?, by principal: Principal?, from client: Client, in application: Application

@@ -118,10 +118,12 @@ struct RequestState: Sendable {
 
     // MARK: - Links between pages
 
+    /// The only account that may end the request, as the client knows it; `nil` if any may.
+    var requiredSubject: String? { request.linksProvider == nil ? request.subject : nil }
+
     /// Whether the request names another account than that of a session, which is not to be signed in then.
     func forbids(_ session: BrowserSession) -> Bool {
-        guard let named = request.subject, request.linksProvider == nil else { return false }
-        return !session.isNamed(named, by: subject)
+        requiredSubject.map { !session.isNamed($0, by: subject) } ?? false
     }
 
     /// Whether a person who has no account can open one with a code.

@@ -238,8 +238,10 @@ package struct RequestSteps: Sendable {
     ) async throws -> StepResponse? {
         guard let action else { return nil }
         guard action.proof != nil else { return try await endedAgain(state, context, cookie: nil) }
-        return try await repeated(
+        let answer = try await repeated(
             under: proofs.cookie(after: action, formToken: formToken, context), by: action, of: state, context)
+        if answer != nil || state.progress.ending == nil { return answer }
+        return try await endedAgain(state, context, cookie: nil)
     }
 
     func repeated(

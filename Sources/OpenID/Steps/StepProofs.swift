@@ -29,10 +29,16 @@ struct StepProofs: StepActions {
             guard let sent = state.progress.challenge, let code else { throw AccountsError.missingParameter("code") }
             try await limits.spend(asCallOf: "POST /api/v1/auth/\(sent.kind)/otp/verify", context)
             let presented = PresentedOneTimeCode(challengeID: sent.id, code: code)
-            return try await prove(form, on: state, remember: sent.remember, context) { ticket, client in
-                try await signIn.signIn(
-                    with: presented, ofKind: sent.kind, named: sent.provider, mayOpenAccount: state.opensAccounts,
-                    ticket: ticket, by: nil, from: client, in: application)
+            do {
+                return try await prove(form, on: state, remember: sent.remember, context) { ticket, client in
+                    try await signIn.signIn(
+                        with: presented, ofKind: sent.kind, named: sent.provider, mayOpenAccount: state.opensAccounts,
+                        ticket: ticket, by: nil, from: client, in: application)
+                }
+            } catch is UnknownIdentity {
+                // The same end as that of a proof of another account.
+                guard state.requiredSubject == nil else { return .denied }
+                throw AccountsError.invalidCredentials
             }
         case (.signIn, .code(let identifier, let remember)), (.signUp, .code(let identifier, let remember)),
             (.reauthenticate, .code(let identifier, let remember)),

@@ -207,11 +207,18 @@ struct SignUpPageTests {
             let address = APIClient.newAddress()
             page = try await browser.submit("code", ["identifier": address], of: page)
             let code = try await server.mailedCode(to: address)
-            page = try await browser.submit("verify", ["code": code], of: page)
-            #expect(page.status == 400 && page.step == "code" && page.problem == "INVALID_CREDENTIALS", "\(page.text)")
+            let wrong = try await browser.submit("verify", ["code": code == "000000" ? "000001" : "000000"], of: page)
+            #expect(wrong.status == 400 && wrong.problem == "INVALID_CREDENTIALS", "\(wrong.text)")
+            for time in ["once", "again"] {
+                let answer = try await browser.submit("verify", ["code": code], of: wrong)
+                if request == .required {
+                    #expect(answer.returnedError == "access_denied", "\(time): \(answer.text)")
+                } else {
+                    #expect(answer.status == 400 && answer.step == "code", "\(time): \(answer.text)")
+                    #expect(answer.problem == "INVALID_CREDENTIALS", "\(time)")
+                }
+            }
             #expect(try await server.count("SELECT count(*) FROM accounts") == 1)
-            page = try await browser.submit("verify", ["code": code], of: page)
-            #expect(page.problem == "INVALID_CREDENTIALS", "the code is used up")
         }
     }
 
