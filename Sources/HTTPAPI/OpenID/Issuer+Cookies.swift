@@ -57,6 +57,22 @@ extension Issuer {
         response.headers.append(HTTPField(name: .setCookie, value: setCookie("lang", to: "", for: .zero)))
     }
 
+    /// The ID token that another site has posted to sign out with.
+    func logoutHint(of request: IncomingRequest) -> String? { request.cookie(cookie("logout")) }
+
+    /// Keeps that ID token until the browser asks again.
+    func keepLogoutHint(_ hint: String?, in response: inout Response) {
+        guard let hint else { return }
+        let value = setCookie("logout", to: hint, for: .seconds(60))
+        response.headers.append(HTTPField(name: .setCookie, value: value))
+    }
+
+    /// Drops that ID token, if the browser has brought it.
+    func dropLogoutHint(of request: IncomingRequest, in response: inout Response) {
+        guard logoutHint(of: request) != nil else { return }
+        response.headers.append(HTTPField(name: .setCookie, value: setCookie("logout", to: "", for: .zero)))
+    }
+
     /// A cookie for the issuer's host, until the browser closes unless it has a lifetime.
     func setCookie(_ purpose: String, to value: String, for lifetime: Duration? = nil) -> String {
         let age = lifetime.map { "; Max-Age=\($0.components.seconds)" } ?? ""

@@ -18,28 +18,40 @@ extension ResponseShape<(answer: Logout.Response, issuer: Issuer)> {
                     contentType: "text/html"),
             ] + .stepErrors, writesError: Response.stepError
         ) { output, context in
-            let (answer, issuer) = output
-            switch answer {
-            case .redirect(let uri): return .seeOther(uri)
-            case .reload(let query): return .seeOther("\(issuer.url(of: .logout))?\(query)")
-            case .signedOut(let others): return .step(.signedOut(others: others), context: context)
-            case .fault(let fault):
-                return .step(
-                    .error(reason: fault.rawValue, url: nil), status: fault == .forged ? .forbidden : .badRequest,
-                    context: context)
-            case .ask(let sessions, let token, let flow):
-                let accounts = sessions.map {
-                    StepPage.Account(id: $0.id.text, name: $0.name, address: $0.address, isSignedIn: true)
-                }
-                let application = context.scope.application
-                var page = StepPage(
-                    .signOut(accounts), in: PageLanguage(of: context.request.request, at: application),
-                    of: application)
-                page.formToken = token
-                var response = Response.page(page.page, status: .ok)
-                response.headers[.setCookie] = issuer.setCookie("browser", to: flow)
-                return response
+            var response = Response.logout(output.answer, at: output.issuer, context: context)
+            if case .reload(_, let hint) = output.answer {
+                output.issuer.keepLogoutHint(hint, in: &response)
+            } else {
+                output.issuer.dropLogoutHint(of: context.request, in: &response)
             }
+            return response
+        }
+    }
+}
+
+extension Response {
+    fileprivate static func logout(_ answer: Logout.Response, at issuer: Issuer, context: OperationContext) -> Response
+    {
+        switch answer {
+        case .redirect(let uri): return .seeOther(uri)
+        case .reload(let parameters, _): return .seeOther(issuer.url(of: .logout).addingQuery(parameters))
+        case .signedOut(let others): return .step(.signedOut(others: others), context: context)
+        case .fault(let fault):
+            return .step(
+                .error(reason: fault.rawValue, url: nil), status: fault == .forged ? .forbidden : .badRequest,
+                context: context)
+        case .ask(let sessions, let token, let flow):
+            let accounts = sessions.map {
+                StepPage.Account(id: $0.id.text, name: $0.name, address: $0.address, isSignedIn: true)
+            }
+            let application = context.scope.application
+            var page = StepPage(
+                .signOut(accounts), in: PageLanguage(of: context.request.request, at: application),
+                of: application)
+            page.formToken = token
+            var response = Response.page(page.page, status: .ok)
+            response.headers[.setCookie] = issuer.setCookie("browser", to: flow)
+            return response
         }
     }
 }

@@ -72,8 +72,9 @@ struct OAuthOperations: Sendable {
             }
             let browser = issuer.browser(of: context.request)
             guard sent.form != nil, parameters["action"]?.hasSameBytes(as: "signout") == true else {
-                if sent.form != nil, browser.sessions == nil { return (.reload(query: sent.text), issuer) }
-                return (try await useCases.logout.answer(parameters, from: browser, at: issuer), issuer)
+                if sent.form != nil, browser.sessions == nil { return (useCases.logout.reload(parameters), issuer) }
+                let hint = sent.form == nil ? issuer.logoutHint(of: context.request) : nil
+                return (try await useCases.logout.answer(parameters, hint: hint, from: browser, at: issuer), issuer)
             }
             guard context.request.isFromPage(of: issuer) else { return (.fault(.forged), issuer) }
             let answer = try await useCases.logout.signOut(

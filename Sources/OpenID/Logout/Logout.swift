@@ -18,8 +18,11 @@ package struct Logout: Sendable {
     package enum Response: Sendable {
         /// The person is signed out, and returns to the client.
         case redirect(String)
-        /// The same parameters come again by a link: another site's form brings no cookies (`SameSite=Lax`).
-        case reload(query: String)
+        /// The same parameters come again by a link, because another site's form brings no cookies (`SameSite=Lax`).
+        ///
+        /// The ID token comes in a cookie, because URLs are logged. A browser drops a cookie that is longer than 4 KiB;
+        /// then the page asks.
+        case reload(KeyValuePairs<String, String?>, hint: String?)
         /// The person is signed out; `others` says whether other accounts of the browser are not.
         case signedOut(others: Bool)
         /// The person must confirm, because the request does not prove that a client of the browser sent it.
@@ -35,12 +38,14 @@ package struct Logout: Sendable {
 
     /// Ends the browser session that the ID token of `id_token_hint` belongs to; without one, asks the person.
     ///
-    /// Nothing ends if the request has a fault.
+    /// Nothing ends if the request has a fault. `hint` is the ID token that `reload` has put into a cookie.
     package func answer(
-        _ parameters: RequestParameters, from browser: Authorization.Browser, at issuer: Issuer
+        _ parameters: RequestParameters, hint: String?, from browser: Authorization.Browser, at issuer: Issuer
     ) async throws -> Response {
         do {
-            if let answer = try await endHinted(parameters, in: browser.sessions, at: issuer) { return answer }
+            if let answer = try await endHinted(parameters, hint: hint, in: browser.sessions, at: issuer) {
+                return answer
+            }
         } catch let fault as Fault {
             return .fault(fault)
         }
@@ -50,12 +55,28 @@ package struct Logout: Sendable {
             formToken: formToken(of: flow).text(showing: ""), flow: flow.text)
     }
 
+    /// Lets the browser of another site's form ask again.
+    package func reload(_ parameters: RequestParameters) -> Response {
+        guard (try? parameters.check()) != nil else { return .fault(.invalidRequest) }
+        let hint = parameters["id_token_hint"]
+        // What is no JWT might be no value of a cookie either.
+        guard hint?.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "-_.".utf8.contains($0) }) ?? true else {
+            return .fault(.hint)
+        }
+        return .reload(
+            [
+                "client_id": parameters["client_id"], "state": parameters["state"],
+                "post_logout_redirect_uri": parameters["post_logout_redirect_uri"],
+                "ui_locales": parameters["ui_locales"],
+            ], hint: hint)
+    }
+
     /// - Returns: `nil` if the request names no session of the browser.
     private func endHinted(
-        _ parameters: RequestParameters, in browser: String?, at issuer: Issuer
+        _ parameters: RequestParameters, hint kept: String?, in browser: String?, at issuer: Issuer
     ) async throws -> Response? {
         guard (try? parameters.check()) != nil else { throw Fault.invalidRequest }
-        guard let token = parameters["id_token_hint"],
+        guard let token = parameters["id_token_hint"] ?? kept,
             let hint = try await hint(token, of: parameters["client_id"], at: issuer)
         else { return nil }
         let client = try await directory.find(hint.clientID, at: issuer.named(hint.issuer) ?? issuer)

@@ -86,6 +86,43 @@ struct LogoutTests {
         }
     }
 
+    @Test func `a form of another site is asked for again, without its ID token in the URL`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let (cookie, tokens) = try await party.signedIn()
+            let (hint, access) = (tokens["id_token"].string ?? "", tokens["access_token"].string ?? "")
+            let bye = "https://photos.example/bye"
+            func post(_ form: [String: String]) async throws -> APIClient.Answer {
+                try await party.post("/oauth/logout", form, isAuthenticated: false)
+            }
+            let posted = try await post(
+                ["id_token_hint": hint, "post_logout_redirect_uri": bye, "state": "a b&", "client_id": "web"])
+            let location = try #require(posted.headers.first(name: "location"), "\(posted.text)")
+            #expect(posted.status == 303 && location.hasPrefix("\(PageBrowser.issuer)/oauth/logout?"))
+            #expect(!location.contains(hint) && !location.contains("hint"), "\(location)")
+            let line = try #require(posted.headers.first(name: "set-cookie"))
+            #expect(line == "gatehouse-logout-demo=\(hint); Path=/; HttpOnly; SameSite=Lax; Max-Age=60", "\(line)")
+            #expect(try await party.isActive(access))
+
+            let path = String(location.dropFirst(PageBrowser.issuer.count))
+            let carried = "gatehouse-logout-demo=\(hint); \(cookie)"
+            let done = try await party.api.send(.GET, path, headers: ["cookie": carried])
+            #expect(done.status == 303 && done.headers.first(name: "location") == "\(bye)?state=a%20b%26")
+            #expect(done.headers.first(name: "set-cookie")?.hasPrefix("gatehouse-logout-demo=; ") == true)
+            #expect(try await !party.isActive(access))
+            #expect(try await party.api.send(.GET, path).text.contains("data-step=\"signout\""), "without the cookie")
+
+            for (form, fault) in [
+                (["id_token_hint": "a; Path=/\r\nX: y"], "logout_hint"),
+                (["state": String(repeating: "s", count: 2049)], "invalid_request"),
+            ] {
+                let answer = try await post(form)
+                #expect(answer.status == 400 && answer.text.contains("data-error=\"\(fault)\""), "\(form)")
+                #expect(answer.headers.first(name: "set-cookie") == nil)
+            }
+        }
+    }
+
     @Test func `the page signs out by its own form only, one account or all`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let party = RelyingParty(server)
