@@ -16,7 +16,12 @@ extension StoredClient.Registration {
     /// - Throws: `invalid_token` if the client's software is not configured any more.
     func members(of id: String, at issuer: Issuer) throws -> [String: JSONValue] {
         switch self {
-        case .registered(let metadata): return try metadata.members
+        case .registered(let metadata):
+            var members = try metadata.members
+            // It follows the configuration, whatever was registered.
+            let algorithm = issuer.application.policy.tokens.algorithm
+            members[ClientMetadata.CodingKeys.identityTokenAlgorithm.rawValue] = .string(algorithm.rawValue)
+            return members
         case .instance(let instance, let metadata):
             guard let software = issuer.settings.software(instance.software) else { throw OAuthError.invalidToken }
             let client = OAuthClient(instance, metadata, of: software, id: id)

@@ -26,7 +26,10 @@ struct ClientMetadataTests {
                     "client_id", "client_id_issued_at", "client_secret", "client_secret_expires_at",
                     "registration_client_uri", "registration_access_token", "redirect_uris", "grant_types",
                     "response_types", "scope", "token_endpoint_auth_method", "subject_type", "application_type",
+                    "id_token_signed_response_alg",
                 ])
+            #expect(plain["id_token_signed_response_alg"] == "ES256")
+            #expect(try await party.manage(.GET, plain)["id_token_signed_response_alg"] == "ES256")
             #expect(plain["grant_types"] == ["authorization_code"] && plain["response_types"] == ["code"])
             #expect(plain["scope"] == "openid profile email" && plain["subject_type"] == "public")
             #expect(plain["token_endpoint_auth_method"] == "client_secret_basic" && plain["application_type"] == "web")
