@@ -25,6 +25,7 @@ package struct TokenGrants: Sendable {
         }
         // The console redeems its codes itself, and has no tokens.
         guard client.grants.contains(grant), !client.id.hasSameBytes(as: OAuthClient.consoleID) else {
+            if grant == .authorizationCode { try await useUp(codeOf: parameters, by: client, at: issuer) }
             throw OAuthError(.unauthorizedClient, "The client may not use this grant_type")
         }
         return switch grant {
@@ -91,6 +92,16 @@ package struct TokenGrants: Sendable {
             _ = try await store.endSession(session, of: uid, because: .codeReplayed, application: issuer.application.id)
             throw OAuthError.invalidGrant
         }
+    }
+
+    /// Consumes the code that a client presents without having the grant, if the client has authenticated itself.
+    private func useUp(
+        codeOf parameters: RequestParameters, by client: OAuthClient, at issuer: Issuer
+    ) async throws {
+        guard !client.isPublic else { return }
+        // No code has the redirect URI that is absent here, so that none opens a session.
+        let code = RequestParameters(["code": parameters.all("code")])
+        do { _ = try await use(codeOf: code, for: client, by: issuer) } catch is OAuthError {}
     }
 
     /// The challenge that the verifier answers; a verifier of a wrong form answers none.

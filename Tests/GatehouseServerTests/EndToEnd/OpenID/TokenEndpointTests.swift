@@ -139,6 +139,10 @@ struct TokenEndpointTests {
             let stolen = try await party.code(cookie: cookie)
             #expect(try await other.redeem(stolen).isOAuthError(400, "invalid_grant"))
             #expect(try await party.redeem(stolen).isOAuthError(400, "invalid_grant"))
+            other.client = "jobs"
+            let shown = try await party.code(cookie: cookie)
+            #expect(try await other.redeem(shown).isOAuthError(400, "unauthorized_client"))
+            #expect(try await party.redeem(shown).isOAuthError(400, "invalid_grant"), "without the grant, too")
             // A client that is not authenticated, or only says its name, uses nothing up.
             let code = try await party.code(cookie: cookie)
             var impostor = party
