@@ -33,10 +33,10 @@ struct OAuthForm: Sendable {
 extension RequestShape<OAuthForm> {
     static func oauth(
         _ parameters: [OperationDescription.Parameter] = [], for callers: OriginRule.Callers = .all,
-        hasBody: Bool = true
+        hasBody: Bool = true, servedBy isServed: @escaping @Sendable (Issuer) -> Bool = { _ in true }
     ) -> Self {
         var taken = TakenRequest(parameters: parameters, form: hasBody ? .form : nil, isForBrowsers: true)
-        (taken.isOfOpenID, taken.origins) = (true, callers)
+        (taken.isOfOpenID, taken.isServed, taken.origins) = (true, isServed, callers)
         return Self(taken: taken, read: OAuthForm.init)
     }
 }

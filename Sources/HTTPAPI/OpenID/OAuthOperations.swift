@@ -100,8 +100,7 @@ struct OAuthOperations: Sendable {
 
     var device: Operation<OAuthForm, DeviceGrants.Started> {
         Operation("oauth.device", limits: .client(.device)) { context, form in
-            guard try context.issuer.settings.hasDevices else { throw APIError.nothingHere }
-            return try await authenticated(form, context) { parameters, client, issuer in
+            try await authenticated(form, context) { parameters, client, issuer in
                 try await useCases.devices.begin(parameters, for: client, from: context.client, at: issuer)
             }
         }

@@ -89,7 +89,7 @@ struct OAuthRoutes {
                 [
                     .init("scope", help: "What the client asks for; all that it may have if absent."),
                     .init("resource", help: "The service that the tokens are for."),
-                ] + Self.client),
+                ] + Self.client, servedBy: { $0.settings.hasDevices }),
             returns: .oauth { started in
                 [
                     "device_code": .string(started.deviceCode), "user_code": .string(started.userCode.text),

@@ -278,7 +278,11 @@ struct DeviceGrantTests {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let party = RelyingParty(server)
             expectError(try await party.post("/oauth/device", [:]), 404, "NOT_FOUND")
-            expectError(try await party.api.send(.GET, "/device"), 404, "NOT_FOUND")
+            for path in ["/oauth/device", "/device"] {
+                expectError(try await party.api.send(.GET, path), 404, "NOT_FOUND")
+                let page = try await party.api.send(.GET, path, headers: ["accept": "text/html"])
+                #expect(page.status == 404 && page.text.contains("data-error=\"not_found\""), "\(path)")
+            }
             let metadata = try await party.api.send(.GET, "/.well-known/openid-configuration")
             #expect(metadata["device_authorization_endpoint"] == .null)
             #expect(
