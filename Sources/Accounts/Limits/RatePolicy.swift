@@ -16,7 +16,7 @@ package enum RateLimit: String, Sendable, CaseIterable {
     /// Calls that start a redirect flow, each of which inserts a row.
     case redirect
     case export
-    /// Authorization requests of OpenID clients, also pushed ones.
+    /// Authorization requests and sign-outs of OpenID clients, as browsers bring them.
     case authorize
     /// Calls of OpenID clients that are public or have registered themselves, and calls whose client could not be
     /// authenticated or whose grant was refused.

@@ -85,7 +85,7 @@ struct OAuthOperations: Sendable {
     }
 
     var push: Operation<OAuthForm, (requestURI: String, expiresIn: Int)> {
-        Operation("oauth.push", limits: .client(.authorize)) { context, form in
+        Operation("oauth.push", limits: .none) { context, form in
             try await authenticated(form, context) { parameters, client, issuer in
                 do {
                     return try await useCases.authorization.push(parameters, of: client, at: issuer)

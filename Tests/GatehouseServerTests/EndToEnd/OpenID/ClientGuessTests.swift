@@ -40,6 +40,22 @@ struct ClientGuessTests {
         }
     }
 
+    @Test func `clients that authenticate push as many requests as they need`() async throws {
+        try await TestServer.with(
+            application: RelyingParty.configuration, rateLimits: "{ token: 3/h, authorize: 1/h, general: off }"
+        ) { server in
+            let (party, gallery) = (RelyingParty(server), RelyingParty.public(server))
+            for _ in 0..<8 { #expect(try await party.post("/oauth/par", party.parameters()).status == 201) }
+            for number in 1...4 {
+                let pushed = try await gallery.post("/oauth/par", gallery.parameters())
+                #expect(pushed.status == (number < 4 ? 201 : 429), "\(number): \(pushed.text)")
+            }
+            #expect(try await party.post("/oauth/par", party.parameters()).status == 201)
+            #expect(try await party.authorize(cookie: nil).status == 303)
+            #expect(try await party.authorize(cookie: nil).status == 429)
+        }
+    }
+
     @Test func `unreadable forms count as failures, and limit no client that has authenticated`() async throws {
         try await with { jobs in
             let form: HTTPHeaders = ["content-type": "application/x-www-form-urlencoded"]
