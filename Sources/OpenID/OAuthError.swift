@@ -40,6 +40,17 @@ package struct OAuthError: Error, Sendable, Codable, Equatable {
 }
 
 extension OAuthError {
+    /// The error of a request that `nextStep` refuses.
+    init(refusing code: Code) {
+        let reason =
+            switch code {
+            case .accessDenied: "The person has signed in with another account than the request names"
+            case .unmetAuthenticationRequirements: "The sign-in does not have the acr that the request requires"
+            default: "The request cannot be answered without the person"
+            }
+        self.init(code, reason)
+    }
+
     static func invalidRequest(_ description: String) -> OAuthError { OAuthError(.invalidRequest, description) }
 
     /// The same error for an unknown client and for one whose secret is wrong.

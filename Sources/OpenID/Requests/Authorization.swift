@@ -183,7 +183,7 @@ package struct Authorization: Sendable {
             return session
         }
         switch nextStep(for: situation) {
-        case .refuse(let code): throw OAuthError(code, "The request cannot be answered without the person")
+        case .refuse(let code): throw OAuthError(refusing: code)
         case .finish(let session):
             if !isStored {
                 let isIssued = try await store.issue(

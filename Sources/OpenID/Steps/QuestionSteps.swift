@@ -34,7 +34,7 @@ struct QuestionSteps: StepActions {
             guard let account = state.account(at: form.step) else { break }
             try await clientGrants.allow(state.request, of: account.session.uid, at: state.issuer)
             (state.progress.consented, state.progress.hasActed) = (account.session.id, true)
-        case (.consent, .deny): return .denied
+        case (.consent, .deny): return .refused(.denied)
         default: return nil
         }
         return .progressed(state)

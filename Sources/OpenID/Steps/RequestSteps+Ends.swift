@@ -27,8 +27,7 @@ extension RequestSteps {
         case .page(let step): return .page(try await page(step, of: state, context))
         case .arrived(let callback): return try await use(callback, of: state, context)
         case .refuse(let code):
-            let error = OAuthError(code, "The person cannot answer the request")
-            return try await end(state, context, with: error, cookie: cookie)
+            return try await end(state, context, with: OAuthError(refusing: code), cookie: cookie)
         case .finish(let session): return try await finish(state, context, as: session, cookie: cookie)
         }
     }

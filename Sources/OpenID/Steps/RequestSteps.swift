@@ -162,7 +162,7 @@ package struct RequestSteps: Sendable {
             now.progress = RequestProgress(borrowing: session, after: state.progress)
             return try await proceed(now, as: session, after: state, context, cookie: cookie)
         case .page(let step): return .page(try await page(step, of: state, context))
-        case .denied: return try await end(state, context, with: .denied, cookie: nil)
+        case .refused(let error): return try await end(state, context, with: error, cookie: nil)
         case .ended(let ending?): return answer(to: ending, of: state, cookie: nil)
         case .ended(nil): return try await endedMeanwhile(context)
         case .givenUp: return .fault(state.over)

@@ -29,8 +29,8 @@ enum StepOutcome: Sendable {
     case changed(RequestState)
     /// The browser gets this page, and the request stays as it is.
     case page(ShownStep.Name)
-    /// The request ends with `access_denied`.
-    case denied
+    /// The request ends with this error.
+    case refused(OAuthError)
     /// The request has ended in the same way as the answer; `nil` if another call has ended it.
     case ended(RequestEnding?)
     /// The request has ended without an answer, because the person has typed too many wrong codes.

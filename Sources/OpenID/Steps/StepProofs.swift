@@ -37,7 +37,7 @@ struct StepProofs: StepActions {
                 }
             } catch is UnknownIdentity {
                 // The same end as that of a proof of another account.
-                guard state.requiredSubject == nil else { return .denied }
+                guard state.requiredSubject == nil else { return .refused(OAuthError(refusing: .accessDenied)) }
                 throw AccountsError.invalidCredentials
             }
         case (.signIn, .code(let identifier, let remember)), (.signUp, .code(let identifier, let remember)),

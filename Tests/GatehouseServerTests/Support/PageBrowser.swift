@@ -31,6 +31,7 @@ struct PageBrowser: Sendable {
         }
         var code: String? { target.flatMap { URLComponents(string: $0) }?.query("code") }
         var returnedError: String? { target.flatMap { URLComponents(string: $0) }?.query("error") }
+        var errorDescription: String? { target.flatMap { URLComponents(string: $0) }?.query("error_description") }
 
         /// The forms of the page, with the fields and the actions of each.
         var forms: [(fields: [String: String], actions: [String])] {

@@ -177,6 +177,8 @@ struct AuthorizationTests {
                 let answer = try await party.authorize(silent, cookie: cookie)
                 #expect(answer.returned("error") == error, "\(party.client) \(parameters)")
                 #expect((answer.returned("code") == nil) == (error != nil), "\(party.client) \(parameters)")
+                let namesLevel = answer.returned("error_description")?.contains(" acr ") == true
+                #expect(namesLevel == (error == "unmet_authentication_requirements"), "\(answer.headers)")
             }
             // The token has the time of the authentication, not that of the request.
             let tokens = try await party.redeem(party.code(["max_age": "3600"], cookie: cookie))

@@ -218,11 +218,13 @@ struct SignInPageTests {
             let link = try #require(page.text.firstMatch(of: /<a id="cancel" href="([^"]*)"/)?.output.1)
             let cancelled = try await browser.open(String(link))
             #expect(cancelled.step == "return" && cancelled.returnedError == "access_denied")
+            #expect(cancelled.errorDescription == "The person has not allowed it")
             #expect(try await browser.open(page.path).fault == "request_over")
             let claims = #"{"id_token":{"sub":{"value":"\#(ada.uid)"}}}"#
             let hinted = try await browser.begin(party, ["claims": claims])
             let other = try await browser.signIn(ben, at: hinted)
             #expect(other.returnedError == "access_denied" && other.code == nil, "\(other.text)")
+            #expect(other.errorDescription == "The person has signed in with another account than the request names")
             let right = try await browser.begin(party, ["claims": claims])
             #expect(try await browser.signIn(ada, at: right).code != nil)
         }

@@ -213,6 +213,7 @@ struct SignUpPageTests {
                 let answer = try await browser.submit("verify", ["code": code], of: wrong)
                 if request == .required {
                     #expect(answer.returnedError == "access_denied", "\(time): \(answer.text)")
+                    #expect(answer.errorDescription?.contains("another account") == true, "\(time): \(answer.text)")
                 } else {
                     #expect(answer.status == 400 && answer.step == "code", "\(time): \(answer.text)")
                     #expect(answer.problem == "INVALID_CREDENTIALS", "\(time)")
