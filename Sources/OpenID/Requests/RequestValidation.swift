@@ -161,12 +161,13 @@ package struct RequestValidation: Sendable {
         return prompts
     }
 
+    /// The seconds of `max_age`; a number that is too large counts as the largest, which no authentication reaches.
     private static func maxAge(_ parameters: RequestParameters) throws(OAuthError) -> Int? {
         guard let text = parameters["max_age"] else { return nil }
-        guard text.utf8.count <= 10, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let age = Int(text) else {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             throw .invalidRequest("max_age is not a number of seconds")
         }
-        return age
+        return Int(text) ?? .max
     }
 
     // MARK: - Hints

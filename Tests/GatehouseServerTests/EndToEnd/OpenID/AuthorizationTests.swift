@@ -96,6 +96,7 @@ struct AuthorizationTests {
         (["code_challenge": RelyingParty.verifier, "code_challenge_method": "plain"], "invalid_request"),
         (["prompt": "none login"], "invalid_request"), (["prompt": "dance"], "invalid_request"),
         (["max_age": "-1"], "invalid_request"), (["max_age": "soon"], "invalid_request"),
+        (["max_age": "1.5"], "invalid_request"), (["max_age": "12345678901s"], "invalid_request"),
         (["claims": "[]"], "invalid_request"), (["request": "e30.e30."], "request_not_supported"),
         (["request_uri": "https://photos.example/request"], "request_uri_not_supported"),
         (["registration": "{}"], "registration_not_supported"),
@@ -167,6 +168,8 @@ struct AuthorizationTests {
             let cases: [(RelyingParty, [String: String], String?)] = [
                 (party, ["max_age": "0"], "login_required"), (party, ["max_age": "99"], "login_required"),
                 (party, ["max_age": "3600"], nil), (party, ["max_age": "9999999999"], nil), (party, [:], nil),
+                (party, ["max_age": String(repeating: "9", count: 40)], nil),
+                (party, ["max_age": String(repeating: "0", count: 40) + "99"], "login_required"),
                 (loose, [:], "login_required"), (loose, ["max_age": "3600"], nil),
                 (party, level("2", isEssential: true), "unmet_authentication_requirements"),
                 (party, level("2", isEssential: false), nil), (party, level("1", isEssential: true), nil),
