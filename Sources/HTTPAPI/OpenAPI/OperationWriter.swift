@@ -167,7 +167,12 @@ extension OperationWriter {
 extension JSONSchema {
     fileprivate static func form(_ fields: [OperationDescription.Parameter]) -> JSONSchema {
         .object(
-            Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.schema) }),
+            Dictionary(
+                uniqueKeysWithValues: fields.map { field in
+                    var schema = field.schema
+                    schema.description = field.help
+                    return (field.name, schema)
+                }),
             required: Set(fields.filter(\.isRequired).map(\.name)))
     }
 }

@@ -16,7 +16,7 @@ extension ResponseShape<OAuthOperations.Authorized> {
                 .init(
                     description: "A page that posts the answer, with response_mode=form_post",
                     contentType: "text/html"),
-            ] + .stepErrors,
+            ] + .clientErrors,
             writesError: Response.stepError
         ) { output, context in
             let (answer, issuer, arrival) = output

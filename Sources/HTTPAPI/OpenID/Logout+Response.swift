@@ -16,7 +16,7 @@ extension ResponseShape<(answer: Logout.Response, issuer: Issuer)> {
                 .init(
                     description: "A page that says that the person is signed out, or asks whether to sign out",
                     contentType: "text/html"),
-            ] + .stepErrors, writesError: Response.stepError
+            ] + .clientErrors, writesError: Response.stepError
         ) { output, context in
             var response = Response.logout(output.answer, at: output.issuer, context: context)
             if case .reload(_, let hint) = output.answer {

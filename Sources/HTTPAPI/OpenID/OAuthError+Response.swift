@@ -22,7 +22,17 @@ extension [ReturnedResponse] {
             .badRequest, .unauthorized, .forbidden, .contentTooLarge, .unsupportedMediaType, .tooManyRequests,
             .internalServerError, .serviceUnavailable,
         ]
-    ).map { ReturnedResponse(status: $0, body: OAuthErrorPayload.self, description: "An error (RFC 6749, 5.2)") }
+    ).map { status in
+        var response = ReturnedResponse(
+            status: status, body: OAuthErrorPayload.self, description: "An error (RFC 6749, 5.2)")
+        switch status {
+        case .unauthorized: response.headers["WWW-Authenticate"] = "How to authenticate."
+        case .tooManyRequests, .serviceUnavailable:
+            response.headers["Retry-After"] = "Seconds to wait before trying again."
+        default: break
+        }
+        return response
+    }
 }
 
 extension Response {

@@ -23,7 +23,9 @@ struct OAuthRoutes {
         .init("redirect_uri", help: "Where the answer goes; one of the client's."),
         .init("response_type", help: "code."), .init("response_mode", help: "query or form_post."),
         .init("scope", help: "What the client asks for."),
-        .init("resource", help: "A service that the tokens are for (RFC 8707); it may be repeated."),
+        .init(
+            "resource", help: "A service that the tokens are for (RFC 8707); it may be repeated.",
+            schema: .array(of: .string)),
         .init("state", help: "Returned unchanged."), .init("nonce", help: "Returned in the ID token."),
         .init("code_challenge", help: "The client's proof key."), .init("code_challenge_method", help: "S256."),
         .init("prompt", help: "none, login, consent, select_account or create."),
@@ -88,7 +90,9 @@ struct OAuthRoutes {
             takes: .oauth(
                 [
                     .init("scope", help: "What the client asks for; all that it may have if absent."),
-                    .init("resource", help: "The service that the tokens are for."),
+                    .init(
+                        "resource", help: "A service that the tokens are for; it may be repeated.",
+                        schema: .array(of: .string)),
                 ] + Self.client, servedBy: { $0.settings.hasDevices }),
             returns: .oauth { started in
                 [
@@ -186,17 +190,15 @@ struct OAuthRoutes {
                 method == .post ? [.init("access_token", help: "The access token, unless Authorization has it.")] : [],
                 hasBody: method == .post),
             returns: ResponseShape(
-                responses: [
-                    .init(contentType: "application/json"),
-                    .init(
-                        status: .unauthorized,
-                        description: "The access token is not valid; without a body, none was sent"),
-                ] + .oauthErrors.filter { ![.tooManyRequests, .unauthorized].contains($0.status) },
+                responses: [.init(contentType: "application/json")]
+                    + .oauthErrors.filter { $0.status != .tooManyRequests },
                 writesError: Response.oauthError
             ) { claims, _ in
+                // RFC 6750, 3: without a token the challenge has no error.
                 guard let claims else {
-                    return Response(
-                        status: .unauthorized, headers: [.wwwAuthenticate: "Bearer", .cacheControl: "no-store"])
+                    return .json(
+                        OAuthErrorPayload(error: OAuthError(.invalidToken, "An access token is missing")),
+                        status: .unauthorized, headers: [.wwwAuthenticate: "Bearer"])
                 }
                 return .oauth(claims)
             })

@@ -25,7 +25,7 @@ struct RegistrationRoutes {
             operations.update.at(
                 .put, .registration, of: place, below: "/{client}",
                 "Always refused: a registered client cannot be changed",
-                takes: .registration { ClientRegistrationRequest($0) }, returns: .registration(status: .noContent)),
+                takes: .registration { ClientRegistrationRequest($0) }, returns: .registration(status: nil)),
         ]
     }
 }
@@ -58,11 +58,15 @@ extension RequestShape<ClientRegistrationRequest> {
 }
 
 extension ResponseShape<[String: JSONValue]?> {
-    /// Responds with a JSON object, or without a body, and with errors in the form of RFC 6749.
-    fileprivate static func registration(status: HTTPResponse.Status = .ok) -> Self {
-        let type = status == .noContent ? nil : "application/json"
+    /// Responds with a JSON object, or without a body, and with errors in the form of RFC 6749; `status` is `nil` if
+    /// every call is refused.
+    fileprivate static func registration(status: HTTPResponse.Status? = .ok) -> Self {
+        let success = status.map {
+            ReturnedResponse(status: $0, contentType: $0 == .noContent ? nil : "application/json")
+        }
+        let status = status ?? .noContent
         return Self(
-            responses: [.init(status: status, contentType: type)] + .oauthErrors.filter { $0.status != .forbidden },
+            responses: [success].compactMap(\.self) + .oauthErrors.filter { $0.status != .forbidden },
             writesError: { error, request, context in
                 var response = Response.oauthError(error, request, context)
                 // RFC 6750, 3: without a token the challenge has no error.

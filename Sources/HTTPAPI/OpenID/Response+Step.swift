@@ -25,6 +25,14 @@ extension [ReturnedResponse] {
             .serviceUnavailable,
         ]
     ).map { ReturnedResponse(status: $0, description: "A page that says why", contentType: "text/html") }
+
+    /// The same for routes to which clients send browsers, with long parameters in the URL.
+    static let clientErrors =
+        stepErrors + [
+            .init(
+                status: .uriTooLong, description: "A page that says that the URL is too long",
+                contentType: "text/html")
+        ]
 }
 
 extension Response {

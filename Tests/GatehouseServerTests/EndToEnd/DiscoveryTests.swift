@@ -88,6 +88,41 @@ struct DiscoveryTests {
         }
     }
 
+    @Test func `the document describes the forms and errors of OpenID clients`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let client = APIClient(server)
+            let document = try await client.send(.GET, "/openapi.json").json
+            let paths = document["paths"]
+            func field(_ name: String, of path: String) -> JSONValue {
+                let content = paths[path]["post"]["requestBody"]["content"]["application/x-www-form-urlencoded"]
+                return content["schema"]["properties"][name]
+            }
+            #expect(field("code_verifier", of: "/oauth/token")["description"].string?.isEmpty == false)
+            for path in ["/oauth/authorize", "/oauth/par", "/oauth/device"] {
+                #expect(field("resource", of: path)["type"] == "array", "\(path)")
+            }
+            #expect(field("resource", of: "/oauth/token")["type"] == "string")
+            let query = paths["/oauth/authorize"]["get"]["parameters"].array?.first { $0["name"] == "resource" }
+            #expect(query?["schema"]["type"] == "array")
+            for path in ["/oauth/authorize", "/oauth/logout"] {
+                #expect(paths[path]["get"]["responses"].keys.contains("414"), "\(path)")
+            }
+            let errors = paths["/oauth/token"]["post"]["responses"]
+            for (status, header) in [("401", "WWW-Authenticate"), ("429", "Retry-After"), ("503", "Retry-After")] {
+                #expect(errors[status]["headers"].keys.contains(header), "\(status)")
+            }
+            let update = paths["/oauth/register/{client}"]["put"]["responses"].keys
+            #expect(update.contains("400") && !update.contains("204"), "\(update)")
+            let content = paths["/oauth/userinfo"]["get"]["responses"]["401"]["content"]["application/json"]
+            for (bearer, challenge) in [(nil, "Bearer"), ("x", #"Bearer error="invalid_token""#)] {
+                let answer = try await client.send(.GET, "/oauth/userinfo", bearer: bearer)
+                #expect(answer.status == 401 && answer.headers.first(name: "www-authenticate") == challenge)
+                let faults = SchemaCheck(document: document).faults(of: answer.json, in: content["schema"])
+                #expect(content != .null && faults.isEmpty, "\(challenge): \(faults)")
+            }
+        }
+    }
+
     @Test func `every reference in the document resolves`() async throws {
         try await TestServer.with { server in
             let answer = try await APIClient(server).send(.GET, "/openapi.json")
