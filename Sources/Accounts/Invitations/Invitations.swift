@@ -75,7 +75,7 @@ package struct Invitations: Sendable {
     private func pending(
         _ text: String, displayName: String?, in application: Application
     ) async throws -> (OpaqueToken, Proof) {
-        try displayName.map(Profile.check(displayName:))
+        try displayName.map { try Profile.check(displayName: $0) }
         guard let token = tokens.opaque.parse(text),
             let proof = try await store.peek(.invitation, hash: token.hash, application: application.id)
         else { throw AccountsError.invalidToken }

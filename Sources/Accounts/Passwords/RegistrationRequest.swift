@@ -18,7 +18,7 @@ struct RegistrationRequest: Sendable {
         in application: Application
     ) async throws {
         let provider: any PasswordProvider = try configured.capability()
-        try displayName.map(Profile.check(displayName:))
+        try displayName.map { try Profile.check(displayName: $0) }
         let check = PasswordCheck(
             of: subject, provider: configured.name, from: client, in: application, opaque: tokens.opaque,
             hasher: hasher, store: store)
