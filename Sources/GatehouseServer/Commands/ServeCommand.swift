@@ -12,6 +12,9 @@ struct ServeCommand: ServerCommand {
 
     func run(installed: InstalledProviders) async throws {
         FileDescriptors.raiseLimit()
+        // Many programs reload their configuration on SIGHUP. This one watches the file, so the signal is ignored
+        // instead of ending the server.
+        signal(SIGHUP, SIG_IGN)
         let (path, configuration) = try options.load(installed: installed)
         let logger = Logger(label: "gatehouse") { label in LineLogHandler(.json, label: label) }
         logger.note(configuration.warnings)

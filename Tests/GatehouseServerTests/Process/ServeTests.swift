@@ -50,6 +50,18 @@ import Testing
         }
     }
 
+    @Test func aHangUpIsIgnored() async throws {
+        let file = ServerFile(database: try await TemporaryPostgres.database())
+        try await ProcessDirectory.with { directory in
+            try await file.serve(in: directory) { process, client in
+                process.signal(SIGHUP)
+                let health = try await client.send(.GET, "/health/ready")
+                #expect(health.status == 200)
+                #expect(try await process.end(by: SIGTERM) == 0)
+            }
+        }
+    }
+
     @Test func theBudgetOfTextsIsLogged() async throws {
         var file = ServerFile(database: try await TemporaryPostgres.database())
         file.delivery = "delivery: { sms: { url: 'http://127.0.0.1:9/sms' } }"
