@@ -25,9 +25,9 @@ package struct SMTPServer: Sendable, Equatable {
     package init(url text: String, field: String = "delivery.email.smtp") throws(DeliveryError) {
         func refusal(_ reason: String) -> DeliveryError { .invalidSetting(field: field, reason: reason) }
         guard let url = URLComponents(string: text), let host = url.host, !host.isEmpty else {
-            throw refusal("is not a URL like `smtp://host:25`")
+            throw refusal("is not a URL like `smtp://host:25`; \(Self.encoding)")
         }
-        guard ["", "/"].contains(url.path), url.fragment == nil else { throw refusal("has a path") }
+        guard ["", "/"].contains(url.path), url.fragment == nil else { throw refusal("has a path; \(Self.encoding)") }
         self.host = host
         user = url.user
         password = url.password
@@ -46,11 +46,16 @@ package struct SMTPServer: Sendable, Equatable {
         guard (1...65535).contains(port) else { throw refusal("has a port out of range") }
     }
 
+    /// What to do if the URL was cut at a character of the password.
+    private static let encoding = "a user or password in it has to be percent-encoded: `/` as %2F, `@` as %40"
+
     private static func startTLS(
         _ items: [URLQueryItem], refusal: (String) -> DeliveryError
     ) throws(DeliveryError) -> Security? {
         guard let item = items.first else { return nil }
-        guard items.count == 1, item.name == "starttls" else { throw refusal("has a query other than `starttls`") }
+        guard items.count == 1, item.name == "starttls" else {
+            throw refusal("has a query other than `starttls`; \(encoding)")
+        }
         switch item.value {
         case "required": return .required
         case "optional": return .optional

@@ -31,18 +31,73 @@ extension Database {
 
         package init(url: String) { self.url = url }
 
-        /// Checks the URL; the error leaves out quoted parts of libpq's message, which may contain a password.
+        /// Checks the URL, also for what libpq would refuse only when it connects.
+        ///
+        /// The error leaves out what libpq quotes, because a password that is not percent-encoded is read as a port, a
+        /// host or the name of the database.
         package func validate() throws(PostgresError) {
             var complaint: UnsafeMutablePointer<CChar>?
-            if let options = PQconninfoParse(url, &complaint) {
-                PQconninfoFree(options)
-                return
+            guard let options = PQconninfoParse(url, &complaint) else {
+                defer { PQfreemem(complaint) }
+                let text = complaint.map { oneLine(String(cString: $0)) } ?? "out of memory"
+                throw .invalidConfiguration("\(Self.withoutQuotes(text)); \(Self.encoding)")
             }
-            defer { PQfreemem(complaint) }
-            let text = complaint.map { oneLine(String(cString: $0)) } ?? "out of memory"
-            let unquoted = text.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
-                .map { index, part in index.isMultiple(of: 2) ? String(part) : "…" }
-            throw .invalidConfiguration(unquoted.joined())
+            defer { PQconninfoFree(options) }
+            var option = options
+            while let keyword = option.pointee.keyword {
+                if let value = option.pointee.val,
+                    let fault = Self.fault(of: String(cString: keyword), String(cString: value))
+                {
+                    throw .invalidConfiguration(fault)
+                }
+                option += 1
+            }
+            guard !hasPasswordInPath else {
+                throw .invalidConfiguration("there is an `@` behind a `/`; \(Self.encoding)")
+            }
+        }
+
+        private static let encoding = "a password in it has to be percent-encoded: `/` as %2F, `@` as %40, `%` as %25"
+
+        /// The values of options that libpq checks only when it connects.
+        private static let choices: [String: [String]] = [
+            "sslmode": ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"],
+            "channel_binding": ["disable", "prefer", "require"],
+            "gssencmode": ["disable", "prefer", "require"],
+            "target_session_attrs": ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"],
+        ]
+
+        /// What is wrong with the value of an option, if anything; `host` and `port` may be lists.
+        private static func fault(of keyword: String, _ value: String) -> String? {
+            let elements = value.split(separator: ",", omittingEmptySubsequences: false)
+            switch keyword {
+            case "port":
+                guard !elements.allSatisfy({ $0.isEmpty || (UInt16($0) ?? 0) > 0 }) else { return nil }
+                return "the port is not a number from 1 to 65535; \(encoding)"
+            case "host":
+                // A host that begins with `/` or `@` is a socket.
+                let isHost = elements.allSatisfy { host in
+                    host.hasPrefix("/") || !host.dropFirst().contains { $0 == "@" || $0 == "/" }
+                }
+                return isHost ? nil : "the host contains `@` or `/`; \(encoding)"
+            case "connect_timeout" where Int32(value) == nil: return "connect_timeout is not a number"
+            default:
+                guard let choices = choices[keyword], !choices.contains(value) else { return nil }
+                return "\(keyword) is not one of \(choices.joined(separator: ", "))"
+            }
+        }
+
+        /// Whether the part before the options has an `@` after a `/`, which a password may have moved there.
+        private var hasPasswordInPath: Bool {
+            guard let scheme = url.firstRange(of: "://") else { return false }
+            let place = url[scheme.upperBound...].prefix { $0 != "?" }
+            return place.drop { $0 != "/" }.contains("@")
+        }
+
+        /// The text with everything between the first and the last quotation mark replaced.
+        private static func withoutQuotes(_ text: String) -> String {
+            guard let first = text.firstIndex(of: "\""), let last = text.lastIndex(of: "\"") else { return text }
+            return text[..<first] + "…" + text[text.index(after: last)...]
         }
     }
 }

@@ -264,6 +264,42 @@ struct ConfigurationProblemTests {
         #expect(Fixture.problems(Fixture.providers(lines)) == ["gatehouse.yaml:\(problem)"])
     }
 
+    @Test(arguments: [
+        "u:SECRET1/SECRET2@127.0.0.1/x", "u:SECRET1@SECRET2@127.0.0.1/x", "u:1@SECRET1/SECRET2@127.0.0.1/x",
+        "u:1/SECRET2@127.0.0.1/x", "u:SECRET1?SECRET2/@127.0.0.1/x", "u:SECRET1%SECRET2@127.0.0.1/x",
+        "u:%\\\"SECRET1%@127.0.0.1/x", ":SECRET1/x", "127.0.0.1:0/x", "a,b:70000/x",
+    ])
+    func `a database's URL whose password is not encoded is refused without it`(url: String) throws {
+        let problem = try #require(refusal(ofDatabase: url))
+        #expect(problem.hasPrefix("gatehouse.yaml:1: database.url: is not a usable URL: "))
+        #expect(problem.contains("%40") && !problem.contains("SECRET"), "\(problem)")
+    }
+
+    @Test(arguments: [
+        ("/x?foo=1", "invalid URI query parameter"),
+        ("/x?sslmode=bogus", "sslmode is not one of disable, allow, prefer, require, verify-ca, verify-full"),
+        ("/x?target_session_attrs=rw", "target_session_attrs is not one of any, read-write"),
+        ("/x?connect_timeout=soon", "connect_timeout is not a number"),
+    ])
+    func `a database's URL with options that libpq does not know is refused`(url: String, reason: String) throws {
+        let problem = try #require(refusal(ofDatabase: url))
+        #expect(problem.contains("database.url: is not a usable URL: \(reason)"), "\(problem)")
+    }
+
+    @Test(arguments: [
+        "", "/x", "%2Fvar%2Frun/x", "/x?host=/var/run/a@b&port=5433", "/x?host=@abstract", "u:a%40b%2Fc@[::1]:5432/x",
+        "u:a?b=c@a:1,b:2/x?target_session_attrs=any&sslmode=verify-full", "a,b/x?port=,5433", "u@a/x%40y",
+    ])
+    func `a database's URL that libpq accepts is accepted`(url: String) { #expect(refusal(ofDatabase: url) == nil) }
+
+    /// The only problem of a file with that URL, which lacks its scheme here.
+    private func refusal(ofDatabase url: String) -> String? {
+        let problems = Fixture.problems(
+            Fixture.top("").replacing("postgresql://localhost/gatehouse", with: "postgresql://" + url))
+        #expect(problems.count < 2)
+        return problems.first
+    }
+
     @Test func `a provider that sends codes without delivery is a warning`() throws {
         let lines = "email: {}\nphone: { mode: existing }\nold: { kind: email, enabled: false }"
         #expect(

@@ -1,6 +1,7 @@
 internal import Delivery
 internal import Foundation
 internal import Passwords
+internal import Postgres
 internal import ProviderKit
 
 /// One pass over one configuration file: checks every value against its declaration and collects all problems.
@@ -223,6 +224,7 @@ final class SettingsReader {
         case let error as SettingsError: (error.reason, node.place(of: error.setting))
         case let error as DecodingError: (error.reason, error.place ?? node.place)
         case PasswordsError.invalidSetting(let field, let reason): (reason, node.place(of: field.lastPart))
+        case PostgresError.invalidConfiguration(let reason): ("is not a usable URL: \(reason)", node.place)
         case DeliveryError.invalidSetting(_, let reason): (reason, node.place)
         case DeliveryError.unusableTemplate(let language, let name):
             ("\(language)/\(name) is not a Mustache template", node.place)

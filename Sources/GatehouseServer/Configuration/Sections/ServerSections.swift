@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MaxMind
+internal import Postgres
 package import ProviderKit
 
 extension Configuration {
@@ -74,10 +75,11 @@ extension Configuration {
 
         static let settings = [
             Setting(
-                "url",
-                .secret("a postgresql:// URL, or file:PATH") {
-                    $0.hasPrefix("postgresql://") || $0.hasPrefix("postgres://")
-                }, required: true, help: "The database as a libpq URL: several hosts and TLS options are allowed."),
+                "url", .databaseURL, required: true,
+                help: """
+                    The database as a libpq URL: several hosts and TLS options are allowed. A password in it is \
+                    percent-encoded.
+                    """),
             Setting(
                 "connections", .integer(1...1000), default: "8",
                 help: "How many connections to open for statements and transactions, at least four; one more listens."),
@@ -128,6 +130,12 @@ extension Configuration {
 }
 
 extension Form {
+    fileprivate static let databaseURL = secret("a postgresql:// URL, or file:PATH") { url in
+        guard url.hasPrefix("postgresql://") || url.hasPrefix("postgres://") else { return false }
+        try Database.Configuration(url: url).validate()
+        return true
+    }
+
     /// The path of a file that says where networks are.
     fileprivate static let placeFile = scalar("the path of a file in MaxMind's format") { text, node, reader in
         let path = reader.absolute(text)
