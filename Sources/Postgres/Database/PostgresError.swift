@@ -70,6 +70,7 @@ package enum PostgresError: Error, Sendable, Equatable {
 package struct ServerError: Error, Sendable, Equatable {
     static let uniqueViolation = "23505"
     static let foreignKeyViolation = "23503"
+    static let insufficientPrivilege = "42501"
 
     package var sqlState, message: String
     package var detail, hint, schema, table, column, constraint: String?
@@ -106,7 +107,10 @@ extension ServerError: CustomStringConvertible, CustomDebugStringConvertible {
     package var description: String {
         let place = [("table", table), ("column", column), ("constraint", constraint)]
             .compactMap { name, value in value.map { " \(name)=\($0)" } }
-        return "database error \(sqlState)" + place.joined()
+        let advice =
+            sqlState == Self.insufficientPrivilege
+            ? ": the role may not do this; use the role that owns the database and its tables" : ""
+        return "database error \(sqlState)" + place.joined() + advice
     }
 
     package var debugDescription: String {

@@ -89,6 +89,23 @@ import Testing
         }
     }
 
+    @Test(arguments: ["serve", "migrate"]) func aRoleWithoutRights(command: String) async throws {
+        try await ProcessDirectory.with { directory in
+            var options = PrivateCluster.Options()
+            options.ephemeral = true
+            options.durable = false
+            let cluster = PrivateCluster(directory: directory.path("postgres"), options: options)
+            try await cluster.start()
+            // PostgreSQL 14 lets every role create tables.
+            try Database.runAlone(
+                "CREATE ROLE stranger LOGIN; REVOKE CREATE ON SCHEMA public FROM public", url: cluster.url)
+            try await expectRefusal(
+                of: ServerFile(database: cluster.url + "&user=stranger"), by: [command],
+                saying: "42501", "the role that owns the database")
+            await cluster.stop()
+        }
+    }
+
     @Test func anotherMasterKey() async throws {
         var file = try await migrated()
         try await ProcessDirectory.with { directory in
