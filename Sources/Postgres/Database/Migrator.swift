@@ -43,6 +43,7 @@ package struct Migrator: Sendable {
     }
 
     package func migrate() async throws -> [Migration] {
+        try await requireUTF8()
         var applied: [Migration] = []
         while let migration = try await applyNext() { applied.append(migration) }
         return applied
@@ -55,6 +56,16 @@ package struct Migrator: Sendable {
         guard var ledger = try await database.first(.ledgerExists), try ledger.next() else { return false }
         let checksums = try await Applied.read(from: database).reduce(into: [:]) { $0[$1.version] = $1.checksum }
         return migrations.allSatisfy { checksums[$0.version].map($0.isRecorded) ?? false }
+    }
+
+    /// Refuses an encoding that can't hold every text; PostgreSQL would refuse such a text when it is stored.
+    private func requireUTF8() async throws {
+        guard var row = try await database.first(.serverEncoding) else { return }
+        let encoding: String = try row.next()
+        guard encoding == "UTF8" else {
+            throw PostgresError.migration(
+                "the database's encoding is \(encoding); create the database with ENCODING 'UTF8' TEMPLATE template0")
+        }
     }
 
     private func applyNext() async throws -> Migration? {
@@ -152,6 +163,7 @@ extension PostgresError {
 
 extension Statement {
     fileprivate static let ledgerExists = Self(.read, "SELECT to_regclass('gatehouse_migrations') IS NOT NULL")
+    fileprivate static let serverEncoding = Self(.read, "SELECT current_setting('server_encoding')")
     fileprivate static let appliedMigrations = Self(
         .read, "SELECT version, checksum FROM gatehouse_migrations ORDER BY version")
     fileprivate static let recordMigration = Self(

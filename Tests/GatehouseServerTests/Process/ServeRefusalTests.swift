@@ -106,6 +106,22 @@ import Testing
         }
     }
 
+    @Test(arguments: ["serve", "migrate"]) func aDatabaseThatIsNotUTF8(command: String) async throws {
+        try await ProcessDirectory.with { directory in
+            var options = PrivateCluster.Options()
+            options.ephemeral = true
+            options.durable = false
+            let cluster = PrivateCluster(directory: directory.path("postgres"), options: options)
+            try await cluster.start()
+            try Database.runAlone(
+                "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0", url: cluster.url)
+            try await expectRefusal(
+                of: ServerFile(database: cluster.url(database: "latin")), by: [command],
+                saying: "encoding is LATIN1", "ENCODING 'UTF8'")
+            await cluster.stop()
+        }
+    }
+
     @Test func anotherMasterKey() async throws {
         var file = try await migrated()
         try await ProcessDirectory.with { directory in
