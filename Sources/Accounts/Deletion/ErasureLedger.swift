@@ -29,4 +29,6 @@ package protocol ErasureLedger: Sendable {
     func append(_ entry: LedgerEntry) async throws
     /// The entries of all replicas, the oldest first.
     func entries() async throws -> [LedgerEntry]
+    /// Whether nothing was ever appended; faster than reading the entries.
+    func isEmpty() async throws -> Bool
 }

@@ -41,12 +41,23 @@ extension Backend {
         for scope in scopes {
             // Creates the key of certificates before it is first needed, so that every backup contains it.
             _ = try await ErasureCertifier(keys: keys).signer(for: scope.application)
+            try await warnOfEmptyLedger(of: scope)
             let count = try await erasure.replay(in: scope)
             guard count > 0 else { continue }
             logger.warning(
                 "erased accounts again that a restored backup had brought back",
                 metadata: ["application": "\(scope.application.name)", "accounts": "\(count)"])
         }
+    }
+
+    /// Logs a warning if the ledger is empty though accounts were erased, because a new file may have taken its place.
+    private func warnOfEmptyLedger(of scope: ErasureScope) async throws {
+        guard let ledger = scope.ledger, try await ledger.isEmpty(),
+            try await store.hasErased(in: scope.application.id)
+        else { return }
+        logger.warning(
+            "the ledger of erasures is empty, but accounts were erased: its file is new, lost or not mounted",
+            metadata: ["application": "\(scope.application.name)"])
     }
 
     /// Logs a notice for each application without a ledger, except in development.

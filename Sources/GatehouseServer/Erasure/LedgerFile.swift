@@ -32,6 +32,15 @@ struct LedgerFile: ErasureLedger {
     /// - Throws: `ServerError.unusableLedger`, also for an unreadable line, because it may stand for an erasure.
     func entries() async throws -> [LedgerEntry] { try await blocking { try readLines() } }
 
+    /// - Throws: `ServerError.unusableLedger`.
+    func isEmpty() async throws -> Bool {
+        try await blocking {
+            let descriptor = try opened()
+            defer { close(descriptor) }
+            return try size(of: descriptor) == 0
+        }
+    }
+
     private func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             Self.queue.async { continuation.resume(with: Result { try body() }) }
@@ -72,12 +81,17 @@ struct LedgerFile: ErasureLedger {
     }
 
     private func endsInLine(_ descriptor: Int32) throws -> Bool {
-        let size = lseek(descriptor, 0, SEEK_END)
-        guard size >= 0 else { throw failure("seek") }
+        let size = try size(of: descriptor)
         guard size > 0 else { return true }
         var last: UInt8 = 0
         guard pread(descriptor, &last, 1, size - 1) == 1 else { throw failure("read") }
         return last == UInt8(ascii: "\n")
+    }
+
+    private func size(of descriptor: Int32) throws -> off_t {
+        let size = lseek(descriptor, 0, SEEK_END)
+        guard size >= 0 else { throw failure("seek") }
+        return size
     }
 
     private func readLines() throws -> [LedgerEntry] {

@@ -55,6 +55,16 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         try await run(Self.selectScheduled, [.application(application), .uuid(uid)]).first?.dueErasure()
     }
 
+    private static let selectWhetherErased = Statement(
+        .read,
+        "SELECT EXISTS (SELECT FROM erasures WHERE application_id = $1 AND erased_at IS NOT NULL)")
+
+    /// Whether an account of the application was ever erased.
+    package func hasErased(in application: Application.ID) async throws -> Bool {
+        var row = try await run(Self.selectWhetherErased, [.application(application)]).firstOrConflict()
+        return try row.next()
+    }
+
     private static let selectDue = Statement(
         .read,
         """

@@ -195,6 +195,25 @@ struct LedgerReplayTests {
         }
     }
 
+    @Test func `a start with an empty ledger warns if accounts were erased`() async throws {
+        try await withLedger { path, application in
+            let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+            let log = CollectedLog()
+            func warnings() -> [String] { log.lines.filter { $0.hasPrefix("warning the ledger of erasures is empty") } }
+            try await TestServer.with(database: database, application: application, logger: log.logger) { server in
+                let client = APIClient(server)
+                let person = try await client.register(at: server)
+                try await client.deleteAccount(person)
+                try await server.erase(person.uid)
+            }
+            try await TestServer.with(database: database, application: application, logger: log.logger) { _ in }
+            #expect(warnings() == [])
+            try FileManager.default.removeItem(atPath: path)
+            try await TestServer.with(database: database, application: application, logger: log.logger) { _ in }
+            #expect(warnings().count == 1)
+        }
+    }
+
     @Test func `a start without a ledger logs the consequences`() async throws {
         let log = CollectedLog()
         let proxied = #"trustedProxies: ["127.0.0.1"]"#
