@@ -50,7 +50,10 @@ extension MetricsPage.Gauge {
                 [
                     ("audit_unsealed_events", "Events of the audit that nothing has sealed yet.", \.unsealedEvents),
                     ("erasures_due", "Accounts whose grace period is over.", \.dueErasures),
-                    ("erasures_waiting", "Due erasures that wait for webhooks or providers.", \.waitingErasures),
+                    (
+                        "erasures_waiting", "Due erasures that wait for webhooks, providers or the ledger.",
+                        \.waitingErasures
+                    ),
                 ])
             + [
                 .init("session_bearers_live", help: "Sessions of apps that send a session bearer.") {
