@@ -7,7 +7,6 @@ enum ServerError: Error, CustomStringConvertible {
     case migrationsMissing
     case addressTaken(host: String, port: Int)
     case cannotListen(host: String, port: Int, reason: String)
-    case unusableTLS(reason: String)
     case unknownAccount(UUID)
     case unknownApplication(String)
     case strands(Int, allowed: Int)
@@ -36,7 +35,6 @@ enum ServerError: Error, CustomStringConvertible {
         case .migrationsMissing: "the database's schema is not this version's: run `gatehouse migrate` first"
         case .addressTaken(let host, let port): "\(host):\(port) is taken by another program; choose another port"
         case .cannotListen(let host, let port, let reason): "can't listen on \(host):\(port): \(reason)"
-        case .unusableTLS(let reason): "server.tls: \(reason)"
         case .unknownAccount(let uid): "there is no account \(uid.uuidString.lowercased())"
         case .unknownApplication(let name): "there is no application \(name) in the configuration"
         case .strands(let count, let allowed):

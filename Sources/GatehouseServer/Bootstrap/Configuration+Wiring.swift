@@ -7,7 +7,6 @@ internal import HummingbirdCore
 internal import HummingbirdHTTP2
 internal import MaxMind
 internal import NIOCore
-internal import NIOSSL
 internal import OpenID
 package import Passwords
 internal import ProviderKit
@@ -104,26 +103,14 @@ extension Configuration.TLS? {
             additionalChannelHandlers: [TransferDeadlineHandler(limit: deadline), DisconnectHandler()],
             idleTimeout: .seconds(Self.idleSeconds), httpDecoderConfiguration: .init(maxHeaderFieldSize: 32 * 1024))
         guard let tls = self else { return .http1(configuration: connection) }
-        do {
-            let chain = try NIOSSLCertificate.fromPEMBytes(Array(tls.certificate.utf8))
-            let key = try NIOSSLPrivateKey(bytes: Array(tls.key.value.utf8), format: .pem)
-            var secure = TLSConfiguration.makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-            // RFC 8996 deprecates older versions.
-            secure.minimumTLSVersion = .tlsv12
-            // Hummingbird would find out that the key does not fit only when the server starts.
-            _ = try NIOSSLContext(configuration: secure)
-            return HTTPServerBuilder { [secure] responder in
-                TimedHandshake(
-                    base: try HTTP2UpgradeChannel(
-                        tlsConfiguration: secure,
-                        configuration: .init(
-                            idleTimeout: .seconds(Self.idleSeconds), streamConfiguration: connection),
-                        responder: responder),
-                    limit: deadline)
-            }
-        } catch {
-            throw ServerError.unusableTLS(reason: "\(error)")
+        let secure = try tls.serverConfiguration()
+        return HTTPServerBuilder { responder in
+            TimedHandshake(
+                base: try HTTP2UpgradeChannel(
+                    tlsConfiguration: secure,
+                    configuration: .init(idleTimeout: .seconds(Self.idleSeconds), streamConfiguration: connection),
+                    responder: responder),
+                limit: deadline)
         }
     }
 
@@ -133,6 +120,9 @@ extension Configuration.TLS? {
 extension Configuration.Server {
     /// The error to show if the port could not be opened.
     func listeningError(_ error: any Error) -> ServerError? {
+        if let error = error as? SocketAddressError.UnknownHost {
+            return .cannotListen(host: error.host, port: error.port, reason: "no address is known for `server.host`")
+        }
         guard let error = error as? IOError else { return nil }
         guard error.errnoCode != EADDRINUSE else { return .addressTaken(host: host, port: port) }
         return .cannotListen(host: host, port: port, reason: String(cString: strerror(error.errnoCode)))

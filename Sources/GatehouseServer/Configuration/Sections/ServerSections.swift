@@ -66,6 +66,8 @@ extension Configuration {
                 "certificate", .pem, required: true, help: "The certificate chain, the server's own certificate first."),
             Setting("key", .pem, required: true, help: "The private key of the certificate."),
         ]
+
+        func validate() throws(SettingsError) { _ = try serverConfiguration() }
     }
 
     package struct Database: SettingsSection, Equatable {
