@@ -44,7 +44,8 @@ import Testing
     }
 
     @Test func plainHTTPIsRefusedWithoutATrustedProxy() async throws {
-        try await TestServer.with(server: "trustedProxies: [192.0.2.0/24]") { server in
+        let log = CollectedLog()
+        try await TestServer.with(server: "trustedProxies: [192.0.2.0/24]", logger: log.logger) { server in
             let client = APIClient(server)
             for headers: HTTPHeaders in [[:], ["X-Forwarded-Proto": "https"]] {
                 let answer = try await client.send(.GET, "/api/v1/auth/providers", headers: headers)
@@ -55,6 +56,9 @@ import Testing
             #expect(ready.status == 200)
             #expect(ready.headers.first(name: "strict-transport-security") == nil, "not over plain HTTP")
         }
+        // The second refusal is within a minute of the first.
+        let lines = log.lines.filter { $0.contains("HTTPS required") }
+        #expect(lines.count == 1 && lines[0].hasPrefix("notice ") && !lines[0].contains("127.0.0.1"), "\(lines)")
     }
 
     @Test func aTrustedProxySaysHowItWasCalled() async throws {

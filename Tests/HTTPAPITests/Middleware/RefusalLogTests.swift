@@ -4,13 +4,14 @@ import Testing
 
 @testable import HTTPAPI
 
-struct OverloadLogTests {
-    @Test func `logs the first at once and later ones in one line`() {
+struct RefusalLogTests {
+    @Test(arguments: [Duration.seconds(10), .seconds(60)])
+    func `logs the first at once and later ones in one line`(interval: Duration) {
         let clock = Mutex(ContinuousClock.now)
-        let log = OverloadLog { clock.withLock { $0 } }
+        let log = RefusalLog(every: interval) { clock.withLock { $0 } }
         #expect(log.due() == 1)
         for _ in 1...5 { #expect(log.due() == nil) }
-        clock.withLock { $0 += .seconds(10) }
+        clock.withLock { $0 += interval }
         #expect(log.due() == 6)
         #expect(log.due() == nil)
     }

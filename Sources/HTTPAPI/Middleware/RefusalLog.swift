@@ -2,21 +2,21 @@ internal import Accounts
 internal import Logging
 internal import Synchronization
 
-/// Logs the first request refused because of overload at once, then at most one line every ten seconds.
+/// Logs the first refused request at once, then at most one line in each interval.
 ///
 /// Writing a line for each refused request would cost more than refusing it.
-final class OverloadLog: Sendable {
+final class RefusalLog: Sendable {
     private struct State {
         var unlogged = 0
         var quietUntil: ContinuousClock.Instant?
     }
 
-    private static let interval: Duration = .seconds(10)
-
     private let state = Mutex(State())
+    private let interval: Duration
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+    init(every interval: Duration = .seconds(10), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        self.interval = interval
         self.now = now
     }
 
@@ -33,7 +33,7 @@ final class OverloadLog: Sendable {
             state.unlogged += 1
             if let end = state.quietUntil, now < end { return nil }
             defer { state.unlogged = 0 }
-            state.quietUntil = now + Self.interval
+            state.quietUntil = now + interval
             return state.unlogged
         }
     }
