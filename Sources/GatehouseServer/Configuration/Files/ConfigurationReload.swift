@@ -24,6 +24,8 @@ package actor ConfigurationReload {
     ///
     /// A file with problems is read again at each poll, because the cause may be in another file.
     private var lastFailure: String?
+    /// The sections that differ from the running server until it is restarted.
+    private var waiting: Set<Configuration.Section> = []
 
     /// Creates a reload of `configuration`, the one in force, which was loaded with the same path, environment and
     /// kinds.
@@ -56,6 +58,7 @@ package actor ConfigurationReload {
             report(error.description)
         case nil:
             live?.forgetRefusal()
+            if lastFailure != nil { reportDifference() }
             lastFailure = nil
         }
     }
@@ -76,17 +79,25 @@ package actor ConfigurationReload {
             report("\(error)")
             return
         }
+        let hadDifference = lastFailure != nil || !waiting.isEmpty
         current = next
         live?.replace(with: next)
         lastFailure = nil
+        waiting = changed.subtracting(reloadable)
         if !reloadable.isEmpty {
             logger.notice("configuration taken over", metadata: ["sections": .sections(reloadable)])
             logger.note(next.warnings)
         }
-        if changed != reloadable {
-            let waiting = changed.subtracting(reloadable)
+        if !waiting.isEmpty || reloadable.isEmpty && hadDifference { reportDifference() }
+    }
+
+    /// Logs the sections that wait for a restart, or that there are none any more.
+    private func reportDifference() {
+        guard waiting.isEmpty else {
             logger.warning("configuration changed where it needs a restart", metadata: ["sections": .sections(waiting)])
+            return
         }
+        logger.notice("configuration is the one in force again")
     }
 
     private func report(_ failure: String) {
