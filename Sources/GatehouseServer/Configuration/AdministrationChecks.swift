@@ -24,7 +24,13 @@ extension SettingsReader {
         if node["requireMethods"]?.items.isEmpty != false {
             warn("lets administrators sign in by any method; set `requireMethods`", at: node.place)
         }
+        for method in node["requireMethods"]?.items ?? [] where !Self.methods.contains(method.text ?? "") {
+            warn("no sign-in has this method; there are \(Self.methods.joined(separator: ", "))", at: method.place)
+        }
     }
+
+    /// The methods of sessions as `requireMethods` compares them (`ConsoleSession`).
+    private static let methods = ["pwd", "otp", "sms", "qr", "fed"]
 
     /// Reports a console whose administrators could not sign in, and applications whose pages would be hidden by its own.
     private func checkConsole(_ node: ConfigurationNode, in root: ConfigurationNode, isOf names: [String]) {

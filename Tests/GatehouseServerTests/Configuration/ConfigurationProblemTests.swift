@@ -346,10 +346,14 @@ struct ConfigurationProblemTests {
                 "gatehouse.yaml:8: admin.application: everybody can open an account in demo, by scripted; set their "
                     + "`mode` to `existing`",
             ])
-        let careful = ", allow: [10.0.0.0/8], requireMethods: [hwk]"
+        let careful = ", allow: [10.0.0.0/8], requireMethods: [pwd, otp, sms, qr, fed]"
         for mode in ["existing", "linkOnly", "off"] { #expect(try warnings(mode, careful) == []) }
         #expect(try warnings("open", careful).count == 1)
         #expect(try warnings("existing", ", allow: [10.0.0.0/8]").count == 1)
+        #expect(
+            try warnings("existing", ", allow: [10.0.0.0/8], requireMethods: [pwd, hwk]") == [
+                "gatehouse.yaml:8: admin.requireMethods[1]: no sign-in has this method; there are pwd, otp, sms, qr, fed"
+            ])
     }
 
     @Test(

@@ -37,8 +37,9 @@ extension Configuration {
                 Setting(
                     "requireMethods", .list(of: .text), default: [],
                     help: """
-                        `amr` values, of which an administrator's session at the console must have one. A sign-in by \
-                        another provider counts as `fed`, whatever that provider calls it.
+                        `amr` values, of which an administrator's session at the console must have one: `pwd`, `otp` \
+                        (a code, whatever sent it), `sms` or `qr`. A sign-in by another provider counts as `fed`, \
+                        whatever that provider calls it.
                         """),
                 Setting(
                     "stepUp", .positiveDuration, default: "5m",
