@@ -14,9 +14,10 @@ extension MetricsPage.Gauge {
             outbox: QueueWorker<MessageHandler>, webhooks: QueueWorker<EventHandler>,
             revocations: QueueWorker<RevocationHandler>, logouts: QueueWorker<LogoutHandler>
         ),
-        backlog: Current<Backlog>, liveBearers: Current<Int>, upstreams: any ProviderPortsSource
+        backlog: Current<Backlog>, liveBearers: Current<Int>, upstreams: any ProviderPortsSource,
+        live: LiveConfiguration
     ) -> [MetricsPage.Gauge] {
-        database(backend) + Self.hashing { hashing.statistics }
+        configuration(live) + database(backend) + Self.hashing { hashing.statistics }
             + values(
                 of: { workers.outbox.statistics }, type: "counter",
                 [
@@ -71,6 +72,11 @@ extension MetricsPage.Gauge {
         metrics.map { name, help, value in
             .init(name, type: type, help: help) { Double(statistics()[keyPath: value]) }
         }
+    }
+
+    private static func configuration(_ live: LiveConfiguration) -> [MetricsPage.Gauge] {
+        let help = "1 while the changed configuration has a fault and the old one stays in force."
+        return [.init("configuration_refused", help: help) { live.refused == nil ? 0 : 1 }]
     }
 
     private static func database(_ backend: Backend) -> [MetricsPage.Gauge] {

@@ -123,7 +123,7 @@ struct RunningServer {
             health: DatabaseHealth(database: backend.database), metrics: RequestMetrics(),
             gauges: MetricsPage.Gauge.all(
                 backend, hashing: hashing, workers: workers, backlog: backlog, liveBearers: liveBearers,
-                upstreams: ports),
+                upstreams: ports, live: live),
             inbox: inbox)
     }
 

@@ -78,11 +78,14 @@ struct ConfigurationAdminTests {
             #expect(!refused.text.contains("secret-value") && !refused.text.contains("often"))
             let elsewhere = try await photos.get("/configuration")["refused"]["problems"].array ?? []
             #expect(elsewhere.map { $0["key"].string } == ["rateLimits.login"])
+            func metrics() async throws -> String { try await APIClient(server).send(.GET, "/metrics").text }
+            #expect(try await metrics().contains("gatehouse_configuration_refused 1\n"))
 
             try directory.write(yaml.replacing("rateLimits: off", with: "rateLimits: { login: 7/min }"))
             await reload.poll()
             let taken = try await demo.get("/configuration")
             #expect(taken["refused"] == .null)
+            #expect(try await metrics().contains("gatehouse_configuration_refused 0\n"))
             #expect(taken.configuration["rateLimits.login"] == ["7/min", "file:6"])
         }
     }
