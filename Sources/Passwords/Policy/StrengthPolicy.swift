@@ -1,6 +1,5 @@
 package import Accounts
 import Dispatch
-import Foundation
 
 /// Checks length and guessability (zxcvbn) of new passwords, but not kinds of characters (NIST SP 800-63B).
 package struct StrengthPolicy: PasswordPolicy {
@@ -37,7 +36,7 @@ package struct StrengthPolicy: PasswordPolicy {
     private func isGuessable(_ password: String, words: [String]) async -> Bool {
         await withCheckedContinuation { continuation in
             queue.async {
-                let guesses = exp2(Zxcvbn.entropy(of: password, words: words))
+                let guesses = Zxcvbn.guesses(for: password, personalWords: words)
                 continuation.resume(returning: guesses < Self.minimumGuesses)
             }
         }

@@ -175,7 +175,7 @@ struct PasswordRegistrationTests {
         try await TestServer.with { server in
             let client = APIClient(server)
             let cases: [(String, [JSONValue])] = [
-                ("x7!Kq", ["tooShort"]), ("password", ["tooGuessable"]), ("aaaaaaaaaaaa", ["tooGuessable"]),
+                ("x7!Kq2p", ["tooShort"]), ("password", ["tooGuessable"]), ("aaaaaaaaaaaa", ["tooGuessable"]),
                 ("abc", ["tooShort", "tooGuessable"]), ("12345678", ["tooGuessable"]),
                 (
                     String((0..<257).map { "abcdefghijklmnopqrstuvwxyz".randomElement(at: $0 * $0 * 7 + $0) }),
