@@ -64,9 +64,9 @@ package struct AdminGrants: Sendable {
         }
     }
 
-    /// Revokes a role; without one, nothing changes.
+    /// Revokes a role for one application, or for all.
     ///
-    /// - Throws: `AdministrationError.accountNotFound`, and `lastOwner`.
+    /// - Throws: `AdministrationError.accountNotFound`, `lastOwner`, and `wrongState` without a role for exactly that.
     package func revoke(_ uid: UUID, on application: Application?, by act: AdministrativeAct) async throws {
         try await store.retryingTransaction(within: .administration) { store in
             guard try await store.lockAccount(uid, application: home.id) != nil else {
@@ -75,7 +75,23 @@ package struct AdminGrants: Sendable {
             if application == nil, try await store.lockOwners(home: home.id) == [uid] {
                 throw AdministrationError.lastOwner
             }
-            _ = try await store.revokeGrant(of: uid, on: application, by: act, home: home.id)
+            guard try await store.revokeGrant(of: uid, on: application, by: act, home: home.id) else {
+                let remaining = try await store.applicationsOfGrants(of: uid, home: home.id)
+                throw AdministrationError.wrongState(
+                    reason: Self.nothingToRevoke(from: uid, on: application, having: remaining))
+            }
         }
+    }
+
+    /// Why an account has no role that could be revoked, and which command revokes one that it has.
+    private static func nothingToRevoke(
+        from uid: UUID, on application: Application?, having remaining: Set<Application.ID?>
+    ) -> String {
+        if application != nil, remaining.contains(nil) {
+            return "The account's role is for all applications; the command to revoke it is "
+                + "gatehouse admin revoke \(uid.text) --on all"
+        }
+        let missing = "The account has no role for \(application?.name ?? "all applications")"
+        return remaining.isEmpty ? missing : missing + "; gatehouse admin list shows for which it has one"
     }
 }

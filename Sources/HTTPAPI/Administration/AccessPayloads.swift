@@ -32,8 +32,17 @@ struct RotationBody: RequestPayload {
 
 struct GrantBody: RequestPayload {
     let role: AdminScope.Role
+    /// If present, it must be the application of the path, as in the other bodies about roles.
+    let on: String?
 
-    static let fields = RequestFields(Self.init, .init("role"))
+    static let fields = RequestFields(Self.init, .init("role"), .init("on"))
+}
+
+struct RevocationBody: RequestPayload {
+    let confirm: String?
+    let on: String?
+
+    static let fields = RequestFields(Self.init, .init("confirm"), .init("on"))
 }
 
 struct AdminInvitationBody: RequestPayload {
@@ -42,8 +51,10 @@ struct AdminInvitationBody: RequestPayload {
     let role: AdminScope.Role
     /// In whole seconds.
     let expiresIn: Int?
+    let on: String?
 
-    static let fields = RequestFields(Self.init, .init("email", .email), .init("role"), .init("expiresIn"))
+    static let fields = RequestFields(
+        Self.init, .init("email", .email), .init("role"), .init("expiresIn"), .init("on"))
 }
 
 /// The phrase that confirms an act.

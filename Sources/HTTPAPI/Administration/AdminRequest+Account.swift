@@ -54,4 +54,15 @@ extension AdminRequest {
     func requireRight(toActOn uid: UUID) async throws {
         try await services.requireRight(of: administrator, toActOn: uid, home: settings.home)
     }
+
+    /// Refuses a body about roles that names another application than the path has, or `all`.
+    ///
+    /// - Throws: `AccountsError.invalidParameter`.
+    func requireOwnApplication(_ on: String?) throws {
+        guard let on, !on.hasSameBytes(as: application.name) else { return }
+        throw AccountsError.invalidParameter(
+            "on",
+            reason: "is not the application of the path; the commands gatehouse admin grant and revoke "
+                + "change roles for all applications")
+    }
 }

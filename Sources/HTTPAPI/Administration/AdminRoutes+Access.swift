@@ -37,7 +37,7 @@ extension AdminRoutes {
                 returns: .json { ListPayload($0) }),
             operations.revokeGrant.at(
                 .post, "/admins/{uid}/revoke", "Revokes the role for this application",
-                takes: .account(Act<ConfirmationBody>.self), returns: .json { ListPayload($0) }),
+                takes: .account(Act<RevocationBody>.self), returns: .json { ListPayload($0) }),
         ]
     }
 }
@@ -102,6 +102,7 @@ struct AccessOperations {
         AdminOperation("admins.invite", scope: .writeAdmins, needsProof: true) { request, input in
             let settings = try request.settings
             guard let console = settings.console else { throw APIError.nothingHere }
+            try request.requireOwnApplication(input.body.on)
             for scope in input.body.role.scopes.sorted() { try request.administrator.require(scope) }
             let invitation = try NewAdminInvitation(
                 role: input.body.role, application: request.application, email: input.body.email,
@@ -115,6 +116,7 @@ struct AccessOperations {
         AdminOperation("admins.grant", scope: .writeAdmins, needsProof: true, errors: [.accountNotFound, .lastOwner]) {
             request, input in
             let role = input.body.body.role
+            try request.requireOwnApplication(input.body.body.on)
             for scope in role.scopes.sorted() { try request.administrator.require(scope) }
             let grants = useCases.grants(home: try request.settings.home)
             try await grants.grant(
@@ -123,12 +125,13 @@ struct AccessOperations {
         }
     }
 
-    var revokeGrant: AdminOperation<(uid: UUID, body: Act<ConfirmationBody>), [AdminGrant]> {
+    var revokeGrant: AdminOperation<(uid: UUID, body: Act<RevocationBody>), [AdminGrant]> {
         AdminOperation(
             "admins.revoke", scope: .writeAdmins, needsProof: true,
-            errors: [.notFound, .confirmationRequired, .lastOwner]
+            errors: [.notFound, .confirmationRequired, .lastOwner, .wrongState]
         ) { request, input in
             let reason = try input.body.checkedReason
+            try request.requireOwnApplication(input.body.body.on)
             try AdministrationError.require(input.body.body.confirm, toBe: "revoke \(input.uid.text)")
             let grants = useCases.grants(home: try request.settings.home)
             try await grants.revoke(input.uid, on: request.application, by: request.act(because: reason))

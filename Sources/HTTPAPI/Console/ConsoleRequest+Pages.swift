@@ -56,7 +56,8 @@ extension ConsoleRequest {
     ) -> JSONValue {
         guard let endpoint = console.act(at: route), may(call: endpoint) else { return .null }
         let path = place ?? path(of: route)
-        let omitted = endpoint.path.contains("/accounts/{uid}") ? omitted : omitted.union(["reason.note"])
+        // The path names the application of a role.
+        let omitted = omitted.union(endpoint.path.contains("/accounts/{uid}") ? ["on"] : ["on", "reason.note"])
         return ConsoleForm(
             endpoint: endpoint, path: path, preset: preset, hidden: hidden, omitted: omitted,
             phrase: phrase ?? self.phrase(of: endpoint), objects: objects, choices: choices

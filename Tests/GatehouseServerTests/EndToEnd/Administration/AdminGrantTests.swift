@@ -88,10 +88,32 @@ struct AdminGrantTests {
                 try await grants.grant(.auditor, to: uid(bob), on: nil, by: TestServer.operations)
             }
             #expect(whole.first?.details["on"] == "all")
-            let again = try await server.audited {
-                try await grants.revoke(uid(bob), on: photos, by: TestServer.operations)
+        }
+    }
+
+    @Test func `without a role nothing is revoked, and the reason names the command for another one`() async throws {
+        try await TestServer.with(others: TestServer.photos) { server in
+            let (client, grants) = (APIClient(server), try await grants(server))
+            let bob = try await client.register(at: server)
+            let photos = try await server.application(named: "photos")
+            func refusal(on application: Application?) async throws -> String? {
+                do {
+                    try await grants.revoke(uid(bob), on: application, by: TestServer.operations)
+                    return nil
+                } catch AdministrationError.wrongState(let reason) {
+                    return reason
+                }
             }
-            #expect(again.isEmpty, "repeating it changes nothing")
+            #expect(try await refusal(on: photos) == "The account has no role for photos")
+            #expect(try await refusal(on: nil) == "The account has no role for all applications")
+            #expect(try await !server.audited().contains { $0.event == "admin.revoked" })
+            try await grants.grant(.auditor, to: uid(bob), on: nil, by: TestServer.operations)
+            #expect(try await refusal(on: photos)?.hasSuffix("gatehouse admin revoke \(bob.uid) --on all") == true)
+            #expect(try await grants.list().map(\.uid) == [uid(bob)])
+            #expect(try await refusal(on: nil) == nil)
+            try await grants.grant(.auditor, to: uid(bob), on: photos, by: TestServer.operations)
+            #expect(try await refusal(on: nil)?.hasSuffix("; gatehouse admin list shows for which it has one") == true)
+            #expect(try await refusal(on: photos) == nil)
         }
     }
 
@@ -128,6 +150,13 @@ struct AdminGrantTests {
                 #expect(
                     last.status == 1
                         && last.errors == ["gatehouse: The last owner of all applications can't be taken away"])
+                let elsewhere = try await run("revoke", ada.uid, "--on", "demo")
+                #expect(
+                    elsewhere.status == 1
+                        && elsewhere.errors == [
+                            "gatehouse: The account's role is for all applications; the command to revoke it is "
+                                + "gatehouse admin revoke \(ada.uid) --on all"
+                        ])
                 let role = try await run("grant", ada.uid, "--role", "king", "--on", "all")
                 #expect(role.status == 1 && role.errors.first?.contains("--role") == true)
                 let made = try await run("key", "create", "--name", "support", "--scopes", "accounts:read,audit:read")
