@@ -76,6 +76,27 @@ package struct ServiceKeys: Sendable {
         return hash
     }
 
+    /// A text that changes with a key's secret, for forms; it is the beginning of the secret's hash.
+    ///
+    /// - Returns: `nil` if no live key has the id.
+    package func mark(of id: String, in application: Application) async throws -> String? {
+        try await store.secretHash(ofKey: id, application: application.id).map(Self.mark)
+    }
+
+    private static func mark(_ hash: [UInt8]) -> String { Array(hash.prefix(8)).hex }
+
+    /// The hash of a key's secret, which `rotate` replaces.
+    ///
+    /// - Throws: `AdministrationError.notFound`, and `wrongState` if the secret has another mark than `seen`.
+    package func secretHash(of id: String, marked seen: String?, in application: Application) async throws -> [UInt8] {
+        let hash = try await secretHash(of: id, in: application)
+        guard seen?.hasSameBytes(as: Self.mark(hash)) != false else {
+            throw AdministrationError.wrongState(
+                reason: "The secret was replaced after the form was opened; open it again to replace the new one")
+        }
+        return hash
+    }
+
     /// Replaces a key's secret; of calls that have seen the same one, one succeeds.
     ///
     /// - Throws: `AdministrationError.wrongState` if another call has just replaced it.

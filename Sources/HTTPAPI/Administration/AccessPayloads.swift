@@ -26,8 +26,10 @@ struct ServiceKeyBody: RequestPayload {
 struct RotationBody: RequestPayload {
     /// For how many seconds the former secret counts.
     let overlap: Int?
+    /// The mark of the secret that the caller wants to replace, so that sending the body again changes nothing.
+    let seen: String?
 
-    static let fields = RequestFields(Self.init, .init("overlap"))
+    static let fields = RequestFields(Self.init, .init("overlap"), .init("seen"))
 }
 
 struct GrantBody: RequestPayload {

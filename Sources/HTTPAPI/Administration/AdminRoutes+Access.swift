@@ -74,7 +74,8 @@ struct AccessOperations {
         ) { request, input in
             let act = try request.actWithoutNote(input.body)
             // Read before the call waits for its turn, so that of calls at the same time one succeeds.
-            let seen = try await useCases.keys.secretHash(of: input.name, in: request.application)
+            let seen = try await useCases.keys.secretHash(
+                of: input.name, marked: input.body.body.seen, in: request.application)
             return try await request.inTurn {
                 try await useCases.keys.rotate(
                     input.name, replacing: seen, overlap: .seconds(input.body.body.overlap ?? 0), by: act,

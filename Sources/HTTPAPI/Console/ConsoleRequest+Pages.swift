@@ -98,7 +98,7 @@ extension ConsoleRequest {
     func actPage(of endpoint: Endpoint) async throws -> ConsolePage {
         let name = "act.\(endpoint.actName)"
         let target = try await target(of: endpoint)
-        var values: [String: JSONValue] = ["target": target, "form": try form(of: endpoint, for: target)]
+        var values: [String: JSONValue] = ["target": target, "form": try await form(of: endpoint, for: target)]
         for part in ["what", "told", "undo"] {
             values[part] = text(part, of: endpoint).map { .string($0) }
         }

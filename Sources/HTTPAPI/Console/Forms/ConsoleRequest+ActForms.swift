@@ -6,7 +6,7 @@ internal import ProviderKit
 
 extension ConsoleRequest {
     /// The form on the page of an act, with what it shows at first and without what the person may not fill in.
-    func form(of endpoint: Endpoint, for target: JSONValue) throws -> JSONValue {
+    func form(of endpoint: Endpoint, for target: JSONValue) async throws -> JSONValue {
         let path = endpoint.consolePath
         return switch endpoint.actName {
         case "accounts.setAccess": form(path, preset: try Self.access(of: target))
@@ -14,7 +14,16 @@ extension ConsoleRequest {
         case "accounts.recover": form(path, omitted: may(.recoverAccounts) ? [] : ["confirm"])
         case "invitations.send":
             form(path, omitted: may(.accessOfAccounts) ? ["reason.note"] : ["reason.note", "roles", "claims"])
+        case "serviceKeys.rotate": form(path, preset: try await secretMark, hidden: ["seen"])
         default: form(path)
+        }
+    }
+
+    /// Binds the form to the secret that the key has now, so that sending it again does not end the next secret.
+    private var secretMark: [String: String] {
+        get async throws {
+            let mark = try await console.administration.keys.mark(of: self["key"], in: application)
+            return mark.map { ["seen": $0] } ?? [:]
         }
     }
 

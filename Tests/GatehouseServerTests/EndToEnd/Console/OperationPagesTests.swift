@@ -45,6 +45,31 @@ struct OperationPagesTests {
         }
     }
 
+    @Test func `a form rotates a service key once, however often it is sent`() async throws {
+        try await ConsoleBrowser.with { server, browser in
+            let first = try await server.serviceKey([.readServer])
+            let path = "/console/demo/service-keys/\(first.dropFirst(4).prefix(16))/rotate"
+            let page = try await browser.open(path)
+            let mark = try #require(page.form(path)?["seen"], "\(page.text)")
+            #expect(mark.wholeMatch(of: /[0-9a-f]{16}/) != nil)
+            let typed = Self.reason.merging(["overlap": "3600"]) { $1 }
+            let answers = try await withThrowingTaskGroup(of: ConsoleBrowser.View.self) { group in
+                for _ in 0..<20 { group.addTask { try await page.submit(path, typed) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count { $0.status == 303 } == 1, "\(answers.map(\.status))")
+            #expect(answers.allSatisfy { $0.status == 303 || $0.alertCode == "WRONG_STATE" })
+            // The former secret counts until its overlap is over.
+            let late = try await page.submit(path, typed)
+            #expect(late.status == 409 && late.form(path)?["overlap"] == "3600", "\(late.text)")
+            #expect(try await OperatorClient(api: APIClient(server), key: first).get("/me").status == 200)
+            let again = try await browser.submit(path, Self.reason)
+            #expect(again.status == 303, "\(again.text)")
+            #expect(try await OperatorClient(api: APIClient(server), key: first).get("/me").status == 401)
+            #expect(try await server.audited().count { $0.event == "service-key.rotated" } == 2)
+        }
+    }
+
     @Test func `a key is retired by its phrase alone, and first only as a question`() async throws {
         try await ConsoleBrowser.with { _, browser in
             let page = try await browser.open("/console/demo/keys")
