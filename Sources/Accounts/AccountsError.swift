@@ -40,6 +40,8 @@ package enum AccountsError: Error, Sendable, Equatable {
     case secondProofRequired(ticket: String, Refusal)
     /// The proof is valid, but it belongs to another account and cannot re-authenticate the principal.
     case foreignProof(Refusal)
+    /// The proof is valid, but its provider does not state when the person authenticated there.
+    case untimedProof(Refusal)
     case mergeNotFound, receiptNotFound
     /// The account has given the OpenID client nothing.
     case grantNotFound

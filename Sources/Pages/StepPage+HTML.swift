@@ -92,7 +92,9 @@ extension StepPage {
     /// several is after a bullet.
     private func text(of problem: Problem) -> String {
         let minutes = problem.retryAfter.map { max(1, ($0 + 59) / 60) }
-        let shown: [String: Any] = ["minutes": minutes ?? 1, "application": application]
+        let shown: [String: Any] = [
+            "minutes": minutes ?? 1, "application": application, "provider": problem.provider ?? "",
+        ]
         func text(_ name: String?) -> String? {
             templates?.render((["problem", problem.code] + [name].compactMap { $0 }).joined(separator: "."), shown)
         }

@@ -169,6 +169,8 @@ package struct StepPage: Sendable {
         /// Everything that is wrong with what was typed.
         package let reasons: [String]
         package let retryAfter: Int?
+        /// The name of the provider whose proof was refused, as people see it.
+        package var provider: String?
 
         package init(code: String, rule: String? = nil, reasons: [String] = [], retryAfter: Int? = nil) {
             (self.code, self.rule, self.reasons, self.retryAfter) = (code, rule, reasons, retryAfter)

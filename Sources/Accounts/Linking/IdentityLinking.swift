@@ -130,7 +130,7 @@ package struct IdentityLinking: Sendable {
         switch proof {
         case .oneTimeCode: return nil
         case .redirectCode:
-            guard let time = evidence.authenticatedAt else { throw AccountsError.invalidToken }
+            guard let time = evidence.authenticatedAt else { throw AccountsError.untimedProof(.noAuthenticationTime) }
             return time
         case .evidence:
             guard let time = evidence.authenticatedAt else { return nil }

@@ -9,3 +9,10 @@ package struct Refusal: Sendable, Equatable {
         (self.rule, self.reason, self.remedies) = (rule, reason, remedies)
     }
 }
+
+extension Refusal {
+    /// The refusal of a redirect that is to re-authenticate, by a provider without `auth_time`.
+    static let noAuthenticationTime = Refusal(
+        rule: "reauthentication.no-time", reason: "The provider does not state when the person authenticated there",
+        remedies: ["Authenticate with another identity of the account.", "Sign out, and sign in again."])
+}

@@ -95,6 +95,8 @@ extension EventSentences {
             ).merging([
                 "password": "A wrong password was entered.", "code": "A wrong or expired code was entered.",
                 "codeLimit": "A code was refused after too many attempts.",
+                "reauthentication.no-time":
+                    "A proof was refused, because {provider} does not state when the person authenticated there.",
             ]) { $1 }),
         "session.opened": Entry(
             "The person signed in.",

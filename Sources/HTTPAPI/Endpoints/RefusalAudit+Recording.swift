@@ -42,6 +42,7 @@ extension AuditEntry {
         return switch error {
         case .providerDisabled(let refusal): (.providerDisabled, refusal.rule)
         case .foreignProof(let refusal): (.invalidCredentials, refusal.rule)
+        case .untimedProof(let refusal): (.invalidToken, refusal.rule)
         case .lastUsableIdentity(let refusal): (.lastUsableIdentity, refusal.rule)
         case .otherIdentityRequired(let refusal): (.tokenTooOld, refusal.rule)
         case .limitReached(_, let refusal): (.limitReached, refusal.rule)

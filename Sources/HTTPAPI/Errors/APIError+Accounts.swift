@@ -63,6 +63,7 @@ extension APIError {
             details?["limit"] = .integer(Int64(limit))
         case .secondProofRequired(let ticket, let refusal): self.init(.secondProofRequired, refusal, ["ticket": ticket])
         case .foreignProof(let refusal): self.init(.invalidCredentials, refusal)
+        case .untimedProof(let refusal): self.init(.invalidToken, refusal)
         case .mergeNotFound: self.init(.notFound, "There is no such merge, or none that can be undone")
         case .qrNotFound: self.init(.qrNotFound, "There is no such sign-in")
         case .qrCompleted: self.init(.qrCompleted, "The sign-in was answered already")

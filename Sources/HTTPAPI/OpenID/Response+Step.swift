@@ -54,7 +54,7 @@ extension Response {
     /// A page with what was refused, and the status of that.
     static func step(_ page: StepPage, problem: APIError?) -> Response {
         var page = page
-        page.problem = problem.map(StepPage.Problem.init) ?? page.problem
+        page.problem = page.problem ?? problem.map(StepPage.Problem.init)
         var response = Response.page(page.page, status: problem?.pageStatus ?? .ok)
         response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
         return response

@@ -164,7 +164,8 @@ extension Response {
             case nil: step.client.name(in: language)
             }
         page.formToken = step.formToken
-        page.problem = step.pendingProblem
+        page.problem = problem.map(StepPage.Problem.init) ?? step.pendingProblem
+        page.problem?.provider = step.refusedProvider.flatMap { issuer.application.providers[$0]?.displayName }
         page.isInWebView = step.isWarnedOf(UserAgent(request.headers[.userAgent]))
         page.cancel = issuer.page(of: "\(id)/cancel")
         if step.isLinked { page.linkedPage = step.name.rawValue }

@@ -201,7 +201,7 @@ package struct RequestSteps: Sendable {
         }
         guard case .page(let present) = state.present else { return .reload(nil) }
         var page = try await page(present, of: state, context)
-        page.problem = problem
+        (page.problem, page.refusedProvider) = (problem, provider)
         (page.typed, page.remembers) = (action?.typed, action?.remembers)
         return .page(page)
     }

@@ -45,6 +45,8 @@ package struct ShownStep: Sendable {
     package var remembers: Bool?
     /// Why the form was refused.
     package var problem: (any Error)?
+    /// The configured name of the provider whose proof was refused, if it came from one's pages.
+    package var refusedProvider: String?
 }
 
 /// What a person presses or types at a page.

@@ -79,10 +79,10 @@ struct StepUpTests {
             let person = try await client.newcomer("ada")
             let arrival = try await redirect.arrive(
                 redirect.begin(bearer: person.accessToken), with: .somebody("ada"))
-            for _ in 1...2 {
-                expectError(
-                    try await reauthenticate(redirect, arrival, bearer: person.accessToken), 401, "INVALID_TOKEN")
-            }
+            expectRefusal(
+                try await reauthenticate(redirect, arrival, bearer: person.accessToken), 401, "INVALID_TOKEN",
+                rule: "reauthentication.no-time")
+            expectError(try await reauthenticate(redirect, arrival, bearer: person.accessToken), 401, "INVALID_TOKEN")
             #expect(try await server.liveSessions(of: person.uid) == 1)
         }
     }

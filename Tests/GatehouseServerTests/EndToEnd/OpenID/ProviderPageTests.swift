@@ -61,6 +61,21 @@ struct ProviderPageTests {
         }
     }
 
+    @Test func `a provider without auth_time is named when the person proves again who they are`() async throws {
+        try await with { server in
+            let (party, evidence) = (RelyingParty(server), VerifiedIdentity.somebody())
+            var browser = PageBrowser(server)
+            let asked = try await browser.present(evidence, at: browser.begin(party))
+            let welcome = try await browser.submit("create", of: asked)
+            _ = try await finished(browser.submit("skip", of: welcome), party)
+            let again = try await browser.begin(party, ["prompt": "login"])
+            #expect(again.step == "reauthenticate", "\(again.text)")
+            let refused = try await browser.present(evidence, at: again)
+            #expect(refused.step == "reauthenticate" && refused.problem == "INVALID_TOKEN", "\(refused.text)")
+            #expect(refused.text.contains("&lt;b&gt;Other&lt;/b&gt; does not say when you signed in there."))
+        }
+    }
+
     @Test func `a new identity joins the account that the person signs in to`() async throws {
         try await with { server in
             let (party, evidence) = (RelyingParty(server), VerifiedIdentity.somebody())
