@@ -16,6 +16,15 @@ struct ConsoleInspection {
          ...[...document.querySelectorAll('time')].filter(time => !time.dateTime || !time.textContent)
              .map(time => time.parentElement.outerHTML)]
         """
+    /// Parts of a cell that a narrow window shows below the cell's label, and links of the header without a gap.
+    private static let collisions = """
+        [...[...document.querySelectorAll('td > *')].filter(part => part.offsetWidth > 1
+                 && part.getBoundingClientRect().left < part.parentElement.getBoundingClientRect().left + 120),
+         ...[...document.querySelectorAll('header nav a + a')].filter(link => {
+             const [former, own] = [link.previousElementSibling, link].map(each => each.getBoundingClientRect());
+             return former.top === own.top && own.left - former.right < 8;
+         })].map(element => element.outerHTML)
+        """
     /// The folder for pictures of the pages, for people who want to look at them, too.
     private static let folder = ProcessInfo.processInfo.environment["GATEHOUSE_SCREENSHOTS"].map {
         URL(filePath: $0, directoryHint: .isDirectory)
@@ -39,6 +48,7 @@ struct ConsoleInspection {
         try await photograph("\(name)-light")
         try await browser.setWindow(width: 320, dark: true)
         try await browser.expectNothing(of: "{runOnly: ['color-contrast']}", "\(name), dark")
+        #expect(try await browser.evaluate(Self.collisions) == [], "\(name)")
         if Self.folder != nil {
             try await browser.setWindow(width: 320, dark: false)
             try await photograph("\(name)-narrow")
