@@ -16,7 +16,9 @@ extension EventSentences {
                         "The account was created with {provider}, which proved an address. The application joined no accounts by addresses.",
                 ] as [LinkingRule: String])),
         "account.disabled": Entry("An administrator disabled the account."),
-        "account.enabled": Entry("An administrator enabled the account."),
+        "account.enabled": Entry(
+            "An administrator enabled the account.",
+            ["until": "The account was enabled again, because the time of its disabling was over."]),
         "account.profile-changed": Entry("An administrator changed the account's name or metadata."),
         "account.note-added": Entry("An administrator wrote a note about the account."),
         "account.revealed": Entry("An administrator looked at fields of the account that are masked otherwise."),

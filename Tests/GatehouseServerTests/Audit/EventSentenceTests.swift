@@ -45,6 +45,7 @@ struct EventSentenceTests {
         expect("session.ended", Accounts.SessionEnd.allCases.map(\.rawValue))
         for event in ["account.merged", "account.unmerged"] { expect(event, ["survivor", "absorbed"]) }
         expect("account.exported", ["owner", "admin"])
+        expect("account.enabled", ["until"])
     }
 
     @Test func `sentences are whole`() {
@@ -67,6 +68,8 @@ struct EventSentenceTests {
         #expect(
             EventSentences.sentence(for: "account.disabled", act)
                 == "An administrator disabled the account. Reason: abuse.")
+        let enabled = EventSentences.sentence(for: "account.enabled", ["by": "until"])
+        #expect(enabled == "The account was enabled again, because the time of its disabling was over.")
         #expect(EventSentences.sentence(for: "later.event", [:]).contains("no sentence"))
     }
 }
