@@ -55,7 +55,7 @@ struct AccountPagesTests {
                 ("nobody@example.com", "No account with this e-mail address"),
                 ("+33612345678", "No account with this phone number"),
                 (UUID().uuidString, "No account, identity, session, receipt or merge with this id"),
-                ("Zyxw", "No account with a name that begins like this"),
+                ("Zyxw", "No account with a name that begins like this.</p>"),
             ] {
                 let found = try await page.submit("search", ["q": typed])
                 #expect(found.status == 200 && found.text.contains(words), "\(typed): \(found.text)")
