@@ -20,6 +20,17 @@ struct MessageComposerTests {
         "fr": ["i ce n'était pas vous", "i vous n'avez rien demandé"],
         "de": ["enn Sie das nicht waren"], "es": ["i no ha sido usted", "i no lo ha pedido usted"],
     ]
+    /// For each language, the sentence for people who do not expect the message of an administrator.
+    private static let notExpected: [MessageTopic: [String: String]] = [
+        .invitation: [
+            "en": "f you do not expect an invitation from Demo", "fr": "i vous n'attendez pas d'invitation de Demo",
+            "de": "enn Sie keine Einladung von Demo", "es": "i no espera ninguna invitación de Demo",
+        ],
+        .recovery: [
+            "en": "f you do not expect this", "fr": "i vous ne vous y attendez pas",
+            "de": "enn Sie das nicht erwarten", "es": "i no lo esperaba",
+        ],
+    ]
     private static let doNotOpen = [
         "en": "do not open the link", "fr": "n'ouvrez pas le lien", "de": "öffnen Sie den Link nicht",
         "es": "no abra el enlace",
@@ -37,7 +48,7 @@ struct MessageComposerTests {
         #expect(content.html.contains("<title>\(content.subject.replacing("&", with: "&amp;"))</title>"))
         let rendered = content.subject + content.text + content.html
         #expect(!rendered.contains("{{") && !rendered.contains("}}") && !rendered.contains("Optional("))
-        let notYou = try #require(Self.notYou[language])
+        let notYou = try #require(Self.notExpected[topic].map { [$0[language] ?? ""] } ?? Self.notYou[language])
         let unwrapped = content.text.replacing("\n", with: " ")
         // Nothing that the reader may have done causes this message.
         #expect(topic == .signInEnding || notYou.contains { unwrapped.contains($0) })
@@ -68,7 +79,7 @@ struct MessageComposerTests {
         let linkLines = content.text.components(separatedBy: "\n").filter { $0.contains("token=") }
         #expect(linkLines == [Self.link])
         #expect(content.html.contains("<a href=\"https://demo.example/verify?lang=en&amp;token=abc_-DEF123\">"))
-        guard topic != .signInCode, topic != .passwordReset else { return }
+        guard ![.signInCode, .passwordReset, .invitation].contains(topic) else { return }
         let doNotOpen = try #require(Self.doNotOpen[language])
         #expect(content.text.replacing("\n", with: " ").contains(doNotOpen))
         #expect(content.html.replacing("\n", with: " ").contains(doNotOpen))
