@@ -17,6 +17,9 @@ extension JSONSchema {
         .boolean,
         description:
             "If false, the session ends after `tokens.shortSessions` (12 hours), however often it is refreshed.")
+    static let providerToken = JSONSchema(
+        .string,
+        description: "The token of a provider whose proof has the field `token`, such as `custom-token`.")
     static let bearerType = JSONSchema.enumeration(["Bearer"])
 
     /// A new password: its length and its number of different characters; a schema can't express the zxcvbn score.

@@ -117,18 +117,22 @@ struct ReviewBody: RequestPayload {
 struct AcceptedInvitationBody: RequestPayload {
     let token: String
     let displayName: String?
+    let providerToken: String?
     let proof: ProofBody
 
     static let fields = RequestFields(
-        Self.init, .init("token"), .init("displayName", .displayName), .init(flattening: ProofBody.self))
+        Self.init, .init("token"), .init("displayName", .displayName), .init("providerToken", .providerToken),
+        .init(flattening: ProofBody.self))
 }
 
 /// The token of a recovery link, and either a new password or a proof of a provider's identity.
 struct UsedRecoveryBody: RequestPayload {
     let token: String
     let newPassword: String?
+    let providerToken: String?
     let proof: ProofBody
 
     static let fields = RequestFields(
-        Self.init, .init("token"), .init("newPassword", .newPassword), .init(flattening: ProofBody.self))
+        Self.init, .init("token"), .init("newPassword", .newPassword), .init("providerToken", .providerToken),
+        .init(flattening: ProofBody.self))
 }

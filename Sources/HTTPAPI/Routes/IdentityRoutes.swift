@@ -67,8 +67,9 @@ extension IncomingRequest {
 }
 
 extension ProofBody {
-    func submitted(by request: IncomingRequest) -> SubmittedProof {
-        var proof = SubmittedProof(credential: request, origin: request.origin)
+    /// The proof; a direct provider's credential is decoded from the request unless `credential` decodes it.
+    func submitted(by request: IncomingRequest, credential: (any CredentialDecoding)? = nil) -> SubmittedProof {
+        var proof = SubmittedProof(credential: credential ?? request, origin: request.origin)
         (proof.email, proof.password) = (email, password)
         (proof.challengeID, proof.code) = (challengeId, code)
         (proof.state, proof.redirectURI, proof.codeVerifier) = (state, redirectURI, codeVerifier)

@@ -1,6 +1,7 @@
 import Accounts
 import Administration
 import Foundation
+import GatehouseTesting
 import ProviderKit
 import Testing
 
@@ -110,6 +111,42 @@ struct InvitationTests {
             let code = try await client.challenge("email", email, at: server)
             #expect(try await client.post("/auth/email/otp/verify", .object(code))["user"]["id"] == uid)
             #expect(try await client.present(own)["user"]["id"] == uid)
+        }
+    }
+
+    @Test func `a custom token is beside the link's in a field of its own`() async throws {
+        let authority = try TestAuthority()
+        let keys = authority.keySetText.replacing("\"", with: "\\\"")
+        func token(_ subject: String) throws -> JSONValue {
+            let now = Int64(Date().timeIntervalSince1970)
+            let claims: [String: JSONValue] = [
+                "iss": "https://legacy.example", "aud": "demo", "sub": .string(subject), "iat": .integer(now),
+                "exp": .integer(now + 200), "jti": .string(UUID().uuidString),
+            ]
+            return .string(try authority.token(claims))
+        }
+        let (first, second) = (try token("42"), try token("43"))
+        try await TestServer.with(
+            providers: """
+                custom: { kind: custom-token, issuer: "https://legacy.example", audience: demo, jwks: "\(keys)", \
+                algorithms: [ES256] }
+                """, admin: "{ application: demo }"
+        ) { server in
+            let (client, key) = (APIClient(server), try await server.serviceKey())
+            let link = try await client.invitation(to: APIClient.newAddress(), by: key, at: server)
+            let none = try await client.accept(link, ["provider": "custom"])
+            expectError(none, 400, "MISSING_PARAMETER")
+            #expect(none.message == "providerToken is missing")
+            expectError(
+                try await client.accept(link, ["provider": "custom", "providerToken": "x"]), 401, "INVALID_TOKEN")
+            let opened = try await client.accept(link, ["provider": "custom", "providerToken": first])
+            #expect(opened.status == 200, "\(opened.text)")
+            #expect(Set(opened["user"]["authProviders"].array ?? []) == ["custom", "email"])
+
+            let person = try await client.register(at: server)
+            let recovery = try await client.recovery(of: person, by: key, at: server)
+            let recovered = try await client.recover(recovery, ["provider": "custom", "providerToken": second])
+            #expect(recovered.status == 200 && recovered["user"]["id"].string == person.uid, "\(recovered.text)")
         }
     }
 
