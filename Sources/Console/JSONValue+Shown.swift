@@ -6,7 +6,7 @@ extension JSONValue {
     ///
     /// A time becomes a `ShownTime`, so that a template can write the element `time`. A text named
     /// `whole` is shown in full length. A text named `exact`, for the values of forms, is not changed at all. Members that
-    /// are `null` are absent.
+    /// are `null` are absent. A text that may have code between backticks also has its `spans`, as in `helpSpans`.
     var shown: Any {
         switch self {
         case .null: false
@@ -22,11 +22,15 @@ extension JSONValue {
                 case (_, .null): break
                 case ("whole", .string(let text)): shown["whole"] = text.visible(longest: .max)
                 case ("exact", .string(let text)): shown["exact"] = text
+                case (let key, .string(let text)) where Self.keysWithCode.contains(key):
+                    (shown[key], shown["\(key)Spans"]) = (member.value.shown, text.spans)
                 default: shown[member.key] = member.value.shown
                 }
             }
         }
     }
+
+    private static let keysWithCode: Set = ["help", "message", "problem", "remedy", "text"]
 }
 
 /// A time in a template: `iso` for programs and `text` for people; by itself it prints the text as it was sent, because a
@@ -45,6 +49,15 @@ extension String {
     package var beginning: String {
         guard unicodeScalars.count > Self.longest else { return self }
         return String(String.UnicodeScalarView(unicodeScalars.prefix(Self.longest))) + "…"
+    }
+
+    /// The parts of the text for the template `span`; what is between two backticks is code.
+    fileprivate var spans: [[String: Any]] {
+        let parts = visible(longest: Self.longest).split(separator: "`", omittingEmptySubsequences: false)
+        guard parts.count % 2 == 1 else { return [["span": parts.joined(separator: "`"), "isCode": false]] }
+        return parts.enumerated().filter { !$0.element.isEmpty }.map {
+            ["span": String($0.element), "isCode": $0.offset % 2 == 1]
+        }
     }
 
     /// The text with characters that change the direction of text written as their numbers, and cut.

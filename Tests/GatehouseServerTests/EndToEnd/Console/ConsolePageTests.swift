@@ -46,6 +46,23 @@ struct ConsolePageTests {
         }.filter { !$0.contains("/assets/") && !noPages.contains($0) }
     }
 
+    @Test func `what is between backticks is shown as code, and escaped`() async throws {
+        func html(remedy: String) -> String {
+            let check: JSONValue = ["id": "client.refused", "sentence": "No.", "remedy": .string(remedy)]
+            return ConsolePage("provider-checks", title: "Checks", ["checks": [check]]).html(in: [:])
+        }
+        #expect(html(remedy: "Use `<b>`, not `x`.").contains("Use <code>&lt;b&gt;</code>, not <code>x</code>.</p>"))
+        #expect(html(remedy: "`a` & `").contains(": `a` &amp; `</p>"), "a backtick without another one")
+        #expect(html(remedy: "`a").contains(": `a</p>") && html(remedy: "`a`").contains(": <code>a</code></p>"))
+        try await ConsoleBrowser.with { _, browser in
+            let audit = try await browser.open("/console/demo/audit")
+            #expect(audit.text.contains("<code>key:ID</code>, <code>cli:HOST</code> or <code>account:UID</code>."))
+            let explain = try await browser.open("/console/demo/explain")
+            #expect(explain.text.contains("Instead of <code>linking.automatic</code> of"), "\(explain.text)")
+            for page in [audit, explain] { #expect(!page.text.contains("`")) }
+        }
+    }
+
     @Test func `every page has its headers and one heading, shows nobody in clear, and stays small`() async throws {
         try await ConsoleBrowser.with { server, browser in
             let client = APIClient(server)
