@@ -9,6 +9,9 @@ internal import ProviderKit
 extension ConsoleRequest {
     /// The response with a page, and with the status of what was refused.
     func response(_ page: ConsolePage, _ problem: APIError? = nil) async throws -> Response {
+        var frame = frame
+        // The field says with its label what the message says with the field's name in the API.
+        frame["refusal"] = attempt?.problem?.shown(besideField: JSONValue.object(page.values).marksField)
         var response = Response.console(page, in: frame, status: .init(code: problem?.status ?? 200))
         response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
         return response
@@ -38,7 +41,6 @@ extension ConsoleRequest {
         } else if let attempt, attempt.problem == nil {
             frame["said"] = ["text": .string(ConsoleTemplates.text("said.resumed") ?? "")]
         }
-        frame["refusal"] = attempt?.problem?.shown
         return frame
     }
 
@@ -115,12 +117,26 @@ extension ConsoleRequest {
 }
 
 extension APIError {
-    /// What the layout shows of a refusal: the sentence about its code, if there is one, and the message.
-    var shown: JSONValue {
+    var shown: JSONValue { shown(besideField: false) }
+
+    /// What the layout shows of a refusal: the sentence about its code, if there is one, and the message, unless a field
+    /// of the page says it.
+    func shown(besideField isMarked: Bool) -> JSONValue {
         let sentence = ConsoleTemplates.text("problem.\(code.rawValue)")
         return [
             "code": .string(code.rawValue), "text": .string(sentence ?? message),
-            "message": sentence == nil ? .null : .string(message),
+            "message": sentence == nil || isMarked ? .null : .string(message),
         ]
+    }
+}
+
+extension JSONValue {
+    /// Whether a form in what a page shows has a field with a problem.
+    fileprivate var marksField: Bool {
+        switch self {
+        case .object(let members): members["problem"]?.string != nil || members.values.contains(where: \.marksField)
+        case .array(let items): items.contains(where: \.marksField)
+        default: false
+        }
     }
 }

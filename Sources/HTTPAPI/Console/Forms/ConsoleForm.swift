@@ -60,6 +60,7 @@ struct ConsoleForm: Sendable {
         if problem.code == .confirmationRequired {
             return ("confirm", ConsoleTemplates.text("form.confirm") ?? message)
         }
+        let members = members.filter { !omitted.contains($0.name) && !hidden.contains($0.name) }
         var named = members.filter { member in
             // An error may name a member of an object alone, as in `email is not an address`.
             let names = [member.name] + member.schema.properties.keys

@@ -26,6 +26,8 @@ struct OperationPagesTests {
             #expect(refused.status == 400 && refused.alertCode == "INVALID_PARAMETER", "\(refused.text)")
             #expect(refused.form("serviceKeys-make")?["name"] == "ticket system")
             #expect(refused.text.contains("serviceKeys-make-expiresIn-problem"))
+            // The summary leaves what is wrong to the field, whose label people know.
+            #expect(!refused.text.contains("expiresIn is not") && refused.text.contains(">Is not between 1 and"))
 
             let made = try await page.submit("serviceKeys-make", typed.merging(["expiresIn": "7776000"]) { $1 })
             #expect(made.status == 303 && made.location == "/console/demo/service-keys", "\(made.text)")
@@ -81,6 +83,7 @@ struct OperationPagesTests {
             #expect(asked.status == 200 && asked.text.contains("A new key would take its place"), "\(asked.text)")
             let unfounded = try await browser.submit(retire, ["confirm": "retire \(kid)"])
             #expect(unfounded.status == 400 && unfounded.text.contains("id=\"keys-retire-reason-code-problem\""))
+            #expect(!unfounded.text.contains("reason.code is missing"))
             let wrong = try await browser.submit(retire, Self.reason.merging(["confirm": "retire it"]) { $1 })
             #expect(wrong.status == 409 && wrong.alertCode == "CONFIRMATION_REQUIRED", "\(wrong.text)")
             #expect(wrong.form(retire)?["confirm"] == "retire it" && wrong.text.contains("retire \(kid)"))

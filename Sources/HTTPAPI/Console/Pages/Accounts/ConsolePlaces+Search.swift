@@ -67,7 +67,7 @@ extension AccountQuery {
             "search": [
                 "action": .string(path), "csrf": .string(request.formToken(for: path)),
                 "q": ["exact": .string(typed ?? "")], "takesNames": .bool(request.may(.revealAccounts)),
-                "problem": isByOther ? false : attempt?.problem.map { .string($0.message) } ?? false,
+                "problem": isByOther ? false : problem(of: attempt),
             ],
             "isByOther": .bool(isByOther),
         ]
@@ -75,6 +75,14 @@ extension AccountQuery {
         let kept = fields?.values.filter { otherFields.contains($0.key) } ?? [:]
         values["otherSearch"] = request.form(Self.path, preset: kept, omitted: prefixes.union(fieldsOfQuery))
         return values
+    }
+
+    /// What is wrong with what was typed into the field; `false` for a refusal that is not about that.
+    private static func problem(of attempt: ConsoleAttempt?) -> JSONValue {
+        guard let code = attempt?.problem?.code, [.invalidParameter, .missingParameter].contains(code) else {
+            return false
+        }
+        return ConsoleTemplates.text("search.problem").map { .string($0) } ?? false
     }
 
     /// The page with what was found.
