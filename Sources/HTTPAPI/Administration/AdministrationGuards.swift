@@ -12,12 +12,21 @@ extension Endpoint {
         let isOfAdministration = takes.isOfAdministration || takes.isOfConsole
         guard let scope else { return !isOfAdministration }
         guard isOfAdministration else { return scope.listener == .main }
-        guard let settings = scope.site.administration, scope.listener.servesAdministration(settings) else {
-            return false
-        }
-        guard settings.admits(scope.statedAddress) else { return false }
-        return !takes.isOfConsole || settings.console != nil && scope.pathPrefix.isEmpty
+        return takes.isOfConsole ? scope.hasConsole : scope.admittingSettings != nil
     }
+}
+
+extension RequestScope {
+    /// The settings of the section `admin`, if the listener serves the admin API to the request's client.
+    fileprivate var admittingSettings: AdministrationSettings? {
+        guard let settings = site.administration, listener.servesAdministration(settings),
+            settings.admits(statedAddress)
+        else { return nil }
+        return settings
+    }
+
+    /// Whether the listener serves the console to the request's client.
+    var hasConsole: Bool { admittingSettings?.console != nil && pathPrefix.isEmpty }
 }
 
 extension EndpointResponder {

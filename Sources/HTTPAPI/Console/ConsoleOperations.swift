@@ -58,6 +58,11 @@ struct ConsoleOperations: Sendable {
         }
     }
 
+    /// Redirects to the section of a page that shows what the admin API has at a path of its own.
+    func showPart(_ name: String, of route: String) -> Operation<Void, Response> {
+        operation("part \(name) of \(route)") { .seeOther("\($0.path(of: route))#\(name)") }
+    }
+
     // MARK: - Forms
 
     /// Takes the form of an operation of the admin API.

@@ -52,6 +52,9 @@ enum ConsolePlaces {
     /// By the paths of the operations.
     static let readings: [String: ConsoleReading] = accountReadings.merging(providerReadings) { $1 }
 
+    /// The lists of the admin API that the page of an account shows in sections of these names.
+    static let partsOfAccount = ["timeline", "sessions", "identities", "merges"]
+
     /// The paths of the admin API's files, which are sent as they are.
     static let downloads = ["/audit/export"]
 

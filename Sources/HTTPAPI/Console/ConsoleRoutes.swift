@@ -25,6 +25,9 @@ struct ConsoleRoutes {
             asset(.style), asset(.script),
         ]
             + places.map { page(Self.base + $0.path, .get, operations.show($0)) }
+            + ConsolePlaces.partsOfAccount.map {
+                page("\(Self.base)/accounts/{uid}/\($0)", .get, operations.showPart($0, of: "/accounts/{uid}"))
+            }
             + ConsolePlaces.downloads.map { page(Self.base + $0, .get, operations.download($0)) }
             + Set(ownPages).map { page(Self.base + $0, .get, operations.show(ConsolePlaces.actPage($0))) }
             + acts.map { page(Self.base + $0.consolePath, .post, operations.submit($0)) }
@@ -54,8 +57,11 @@ struct ConsoleRoutes {
         }
     }
 
+    /// Whether the console answers at a path, also where it has no page.
+    static func owns(_ path: String) -> Bool { path.utf8.starts(with: "/console/".utf8) }
+
     /// The page of an error that no form has caused.
-    private static let writeError: ErrorWriter = { error, _, _ in
+    static let writeError: ErrorWriter = { error, _, _ in
         let known = APIError(any: error) ?? APIError(.internal, "Something went wrong")
         let page = ConsolePage(
             "notice", title: ConsoleTemplates.text("notice.error.title") ?? "Not possible",

@@ -102,8 +102,8 @@ package struct APIResponder: HTTPResponder {
         return endpoint.isServed(in: context.scope) ? endpoint.takes.origins : .listed
     }
 
-    /// The writer of errors in another form than the API's: that of the endpoint, or of the dialect that a path without
-    /// an endpoint belongs to.
+    /// The writer of errors in another form than the API's: that of the endpoint, or of the dialect or the console that a
+    /// path without an endpoint belongs to.
     private func errorWriter(for request: Request, context: APIRequestContext) -> ErrorWriter? {
         // One that the listener does not serve to this client must not show by its errors that it exists.
         let endpoint = exception(for: request, context: context).flatMap {
@@ -111,6 +111,10 @@ package struct APIResponder: HTTPResponder {
         }
         let dialect = dialect(of: endpoint, request: request, context: context)
         if endpoint?.dialect != nil, dialect == nil { return nil }
+        let ownPath = ApplicationLookup.ownPath(of: request)
+        if endpoint == nil, context.scope?.hasConsole == true, ConsoleRoutes.owns(ownPath) {
+            return ConsoleRoutes.writeError
+        }
         return endpoint?.writesError ?? dialect?.writesError
     }
 

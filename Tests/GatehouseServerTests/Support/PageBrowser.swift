@@ -129,8 +129,9 @@ struct PageBrowser: Sendable {
         return View(answer: answer, path: path)
     }
 
+    /// The path and query that a browser sends, without the fragment.
     private static func path(_ place: String) -> String {
-        place.hasPrefix(issuer) ? String(place.dropFirst(issuer.count)) : place
+        (place.hasPrefix(issuer) ? String(place.dropFirst(issuer.count)) : place).prefix { $0 != "#" }.description
     }
 }
 

@@ -46,6 +46,24 @@ struct ConsolePageTests {
         }.filter { !$0.contains("/assets/") && !noPages.contains($0) }
     }
 
+    @Test func `a path without a page is answered by the console, and a list of an account by its page`() async throws {
+        try await ConsoleBrowser.with { server, browser in
+            let account = "/console/demo/accounts/\(browser.person.uid)"
+            for path in ["/console/demo/nothing", "/console/demo/keys/x/y/z", account + "/nothing"] {
+                let view = try await browser.open(path, headers: ["accept": "text/html"])
+                #expect(view.status == 404 && view.text.contains("Gatehouse console</title>"), "\(path) \(view.text)")
+                #expect(view.links.contains { $0.target == "/console" }, "\(path)")
+                Self.expectHeaders(view.answer, path)
+            }
+            let elsewhere = try await browser.open("/consoles", headers: ["accept": "text/html"])
+            #expect(elsewhere.status == 404 && !elsewhere.text.contains("Gatehouse console"))
+            for list in ["timeline", "sessions", "identities", "merges"] {
+                let view = try await browser.open("\(account)/\(list)", following: false)
+                #expect(view.status == 303 && view.location == "\(account)#\(list)", "\(list): \(view.text)")
+            }
+        }
+    }
+
     @Test func `what is between backticks is shown as code, and escaped`() async throws {
         func html(remedy: String) -> String {
             let check: JSONValue = ["id": "client.refused", "sentence": "No.", "remedy": .string(remedy)]
