@@ -123,7 +123,7 @@ package struct IdentityLinking: Sendable {
     }
 
     /// Returns when the person authenticated to the provider; `nil` for a proof that was made for this request.
-    /// - Throws: `AccountsError.tokenTooOld`; `AccountsError.invalidToken` if a redirect's provider states no time.
+    /// - Throws: `AccountsError.tokenTooOld`; `AccountsError.untimedProof` if a redirect's provider states no time.
     private func authenticationTime(
         of evidence: VerifiedIdentity, by proof: PresentedProof, in application: Application
     ) throws -> Date? {

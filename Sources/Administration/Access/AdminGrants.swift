@@ -64,9 +64,10 @@ package struct AdminGrants: Sendable {
         }
     }
 
-    /// Revokes a role for one application, or for all.
+    /// Revokes a role for one application, or for all; without one, nothing changes.
     ///
-    /// - Throws: `AdministrationError.accountNotFound`, `lastOwner`, and `wrongState` without a role for exactly that.
+    /// - Throws: `AdministrationError.accountNotFound`, `lastOwner`, and `wrongState` if a role for all applications
+    ///   would still give the one that is to be revoked.
     package func revoke(_ uid: UUID, on application: Application?, by act: AdministrativeAct) async throws {
         try await store.retryingTransaction(within: .administration) { store in
             guard try await store.lockAccount(uid, application: home.id) != nil else {
@@ -75,23 +76,13 @@ package struct AdminGrants: Sendable {
             if application == nil, try await store.lockOwners(home: home.id) == [uid] {
                 throw AdministrationError.lastOwner
             }
-            guard try await store.revokeGrant(of: uid, on: application, by: act, home: home.id) else {
-                let remaining = try await store.applicationsOfGrants(of: uid, home: home.id)
-                throw AdministrationError.wrongState(
-                    reason: Self.nothingToRevoke(from: uid, on: application, having: remaining))
-            }
+            let isRevoked = try await store.revokeGrant(of: uid, on: application, by: act, home: home.id)
+            guard !isRevoked, application != nil,
+                try await store.applicationsOfGrants(of: uid, home: home.id).contains(nil)
+            else { return }
+            throw AdministrationError.wrongState(
+                reason: "The account's role is for all applications; the command to revoke it is "
+                    + "gatehouse admin revoke \(uid.text) --on all")
         }
-    }
-
-    /// Why an account has no role that could be revoked, and which command revokes one that it has.
-    private static func nothingToRevoke(
-        from uid: UUID, on application: Application?, having remaining: Set<Application.ID?>
-    ) -> String {
-        if application != nil, remaining.contains(nil) {
-            return "The account's role is for all applications; the command to revoke it is "
-                + "gatehouse admin revoke \(uid.text) --on all"
-        }
-        let missing = "The account has no role for \(application?.name ?? "all applications")"
-        return remaining.isEmpty ? missing : missing + "; gatehouse admin list shows for which it has one"
     }
 }
