@@ -4,7 +4,7 @@ package import Foundation
 ///
 /// A role counts only in sessions of the identities that the account had when it got the role, and of those that were
 /// confirmed since. So that another identity does not get the role by the password or the address of one of these, its
-/// sessions can neither change nor remove them.
+/// sessions can neither change nor remove them, nor merge the account.
 package protocol RoleIdentityStore: Sendable {
     /// Returns the identities that have a role which the identity with this provider and `providerUid` lacks.
     ///

@@ -67,7 +67,7 @@ package enum LinkingRule: String, Sendable, CaseIterable {
         case .guestMerge: "The identity has an account, which absorbs the guest"
         case .reauthenticationForeign: "The proof is not of an identity of this account"
         case .lastUsableIdentity: "No remaining identity can sign in at the moment"
-        case .identityHasRole: "A role counts for the identity that does not count for the one of this session"
+        case .identityHasRole: "The account has a role that does not count for the identity that was proved"
         case .undoStrands: "After the undo, one of the two accounts would have no way to sign in"
         }
     }

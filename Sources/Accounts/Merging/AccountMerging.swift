@@ -9,11 +9,11 @@ package struct AccountMerging: Sendable {
     let tokens: SessionTokens
 
     /// Returns both accounts that this ticket permits merging, without consuming it.
-    /// - Throws: `AccountsError.invalidToken`.
+    /// - Throws: `AccountsError.invalidToken`; `AccountsError.otherIdentityRequired`.
     package func preview(ticket text: String, by principal: Principal) async throws -> MergePreview {
         guard let ticket = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
         return try await store.retryingTransaction { store in
-            try await preview(of: store.lockMerge(byTicket: ticket.hash, of: principal), by: principal).preview
+            try await permitted(store.lockMerge(byTicket: ticket.hash, of: principal), by: principal).preview
         }
     }
 
@@ -28,9 +28,7 @@ package struct AccountMerging: Sendable {
         let application = principal.application
         let (outcome, merge) = try await store.retryingTransaction { store in
             let held = try await store.lockMerge(byTicket: ticket.hash, of: principal)
-            let (preview, facts) = try preview(of: held, by: principal)
-            guard preview.current.hasNoRole(beyond: principal.isOf), preview.other.hasNoRole(beyond: facts.proof.isOf)
-            else { throw AccountsError.beyondReach }
+            let (preview, facts) = try permitted(held, by: principal)
             let plan = try preview.plan(survivor, in: application)
             try await store.useMergeTicket(ticket.hash, application: application.id)
             let merge = try await MergeWriter(store: store, application: application)
@@ -93,6 +91,16 @@ package struct AccountMerging: Sendable {
             try await store.announce([.merge(.accountUnmerged, merge)], application: application.id)
             try await refuseStranding(merge, in: application, store: store)
         }
+    }
+
+    /// Checks the ticket, and that both accounts were proved by identities with their roles.
+    private func permitted(
+        _ held: TicketedMerge?, by principal: Principal
+    ) throws(AccountsError) -> (preview: MergePreview, held: TicketedMerge) {
+        let (preview, held) = try preview(of: held, by: principal)
+        guard preview.current.hasNoRole(beyond: principal.isOf), preview.other.hasNoRole(beyond: held.proof.isOf)
+        else { throw .beyondReach }
+        return (preview, held)
     }
 
     /// Checks the ticket of two locked accounts.

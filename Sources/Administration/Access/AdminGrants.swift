@@ -66,8 +66,8 @@ package struct AdminGrants: Sendable {
 
     /// Revokes a role for one application, or for all; without one, nothing changes.
     ///
-    /// - Throws: `AdministrationError.accountNotFound`, `lastOwner`, and `wrongState` if a role for all applications
-    ///   would still give the one that is to be revoked.
+    /// - Throws: `AdministrationError.accountNotFound`, `lastOwner`, and `wrongState` if the account has no role for
+    ///   `application`, but one for all.
     package func revoke(_ uid: UUID, on application: Application?, by act: AdministrativeAct) async throws {
         try await store.retryingTransaction(within: .administration) { store in
             guard try await store.lockAccount(uid, application: home.id) != nil else {

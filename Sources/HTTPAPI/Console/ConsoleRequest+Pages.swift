@@ -117,11 +117,9 @@ extension ConsoleRequest {
 }
 
 extension APIError {
-    var shown: JSONValue { shown(besideField: false) }
-
     /// What the layout shows of a refusal: the sentence about its code, if there is one, and the message, unless a field
     /// of the page says it.
-    func shown(besideField isMarked: Bool) -> JSONValue {
+    func shown(besideField isMarked: Bool = false) -> JSONValue {
         let sentence = ConsoleTemplates.text("problem.\(code.rawValue)")
         return [
             "code": .string(code.rawValue), "text": .string(sentence ?? message),

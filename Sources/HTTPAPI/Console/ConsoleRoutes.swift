@@ -67,7 +67,7 @@ struct ConsoleRoutes {
             "notice", title: ConsoleTemplates.text("notice.error.title") ?? "Not possible",
             [
                 "again": .string(ConsoleTemplates.text("notice.again") ?? ""), "href": ["whole": "/console"],
-                "refusal": known.shown,
+                "refusal": known.shown(),
             ])
         var response = Response.console(page, status: .init(code: known.status))
         response.headers[.retryAfter] = known.retryAfter.map(String.init)

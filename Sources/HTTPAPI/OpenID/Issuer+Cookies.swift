@@ -60,10 +60,9 @@ extension Issuer {
     /// The ID token that another site has posted to sign out with.
     func logoutHint(of request: IncomingRequest) -> String? { request.cookie(cookie("logout")) }
 
-    /// Keeps that ID token until the browser asks again.
+    /// Keeps that ID token until the browser asks again; `nil` drops an older one.
     func keepLogoutHint(_ hint: String?, in response: inout Response) {
-        guard let hint else { return }
-        let value = setCookie("logout", to: hint, for: .seconds(60))
+        let value = setCookie("logout", to: hint ?? "", for: hint == nil ? .zero : .seconds(60))
         response.headers.append(HTTPField(name: .setCookie, value: value))
     }
 

@@ -51,10 +51,11 @@ extension Response {
         return .page(StepPage(step, in: language, of: application).page, status: status)
     }
 
-    /// A page with what was refused, and the status of that.
-    static func step(_ page: StepPage, problem: APIError?) -> Response {
+    /// A page with what was refused, and the status of that; `provider` is the name of the one that it is about.
+    static func step(_ page: StepPage, problem: APIError?, of provider: String? = nil) -> Response {
         var page = page
-        page.problem = page.problem ?? problem.map(StepPage.Problem.init)
+        if let problem { page.problem = StepPage.Problem(problem) }
+        page.problem?.provider = provider
         var response = Response.page(page.page, status: problem?.pageStatus ?? .ok)
         response.headers[.retryAfter] = problem?.retryAfter.map(String.init)
         return response

@@ -164,13 +164,13 @@ extension Response {
             case nil: step.client.name(in: language)
             }
         page.formToken = step.formToken
-        page.problem = problem.map(StepPage.Problem.init) ?? step.pendingProblem
-        page.problem?.provider = step.refusedProvider.flatMap { issuer.application.providers[$0]?.displayName }
+        page.problem = step.pendingProblem
         page.isInWebView = step.isWarnedOf(UserAgent(request.headers[.userAgent]))
         page.cancel = issuer.page(of: "\(id)/cancel")
         if step.isLinked { page.linkedPage = step.name.rawValue }
         page.formTargets = step.client.formTargets(of: step.request.returnAddress.redirectURI)
-        return .step(page, problem: problem)
+        let provider = step.refusedProvider.flatMap { issuer.application.providers[$0]?.displayName }
+        return .step(page, problem: problem, of: provider)
     }
 }
 

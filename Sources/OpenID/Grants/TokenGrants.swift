@@ -99,7 +99,7 @@ package struct TokenGrants: Sendable {
         codeOf parameters: RequestParameters, by client: OAuthClient, at issuer: Issuer
     ) async throws {
         guard !client.isPublic else { return }
-        // No code has the redirect URI that is absent here, so that none opens a session.
+        // Without `redirect_uri`, the code is consumed and opens no session.
         let code = RequestParameters(["code": parameters.all("code")])
         do { _ = try await use(codeOf: code, for: client, by: issuer) } catch is OAuthError {}
     }

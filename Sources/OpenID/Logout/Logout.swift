@@ -59,7 +59,7 @@ package struct Logout: Sendable {
     package func reload(_ parameters: RequestParameters) -> Response {
         guard (try? parameters.check()) != nil else { return .fault(.invalidRequest) }
         let hint = parameters["id_token_hint"]
-        // What is no JWT might be no value of a cookie either.
+        // Only the characters of a JWT are safe in the value of a cookie.
         guard hint?.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "-_.".utf8.contains($0) }) ?? true else {
             return .fault(.hint)
         }

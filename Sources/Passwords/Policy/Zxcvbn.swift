@@ -12,7 +12,8 @@ enum Zxcvbn {
     /// The length of the prefix that is examined; zxcvbn itself also stops there (`ZXCVBN_DETAIL_LEN`).
     static let maximumLength = 100
 
-    /// Those of the reference's 1000 most common passwords that have 8 or more characters and Debian's dictionary lacks.
+    /// Passwords of 8 or more characters that are among the 1000 most common ones of the reference implementation and that
+    /// Debian's dictionary does not have.
     private static let commonPasswords = """
         password123 q1w2e3r4t5 password1 12344321 qwerty123 abcd1234 4815162342 789456123 147258369 qweasdzxc maryjane \
         123456789a 1232323q 12345qwert michael1 1234554321 usuckballz1 fktrcfylh hello123 123qweasd charlie1 fyfcnfcbz \

@@ -57,7 +57,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
 
     private static let selectWhetherErased = Statement(
         .read,
-        "SELECT EXISTS (SELECT FROM erasures WHERE application_id = $1 AND erased_at IS NOT NULL)")
+        "SELECT EXISTS (SELECT 1 FROM erasures WHERE application_id = $1 AND erased_at IS NOT NULL)")
 
     /// Whether an account of the application was ever erased.
     package func hasErased(in application: Application.ID) async throws -> Bool {

@@ -114,8 +114,9 @@ package struct OutboxTable: OutboxQueue {
 
     /// Counts a text message once, in a row for its number range and in a row for all ranges.
     ///
-    /// Each count restarts with its window, and a null limit means no limit. A message over one limit does not count
-    /// towards the other; only the last ones of a total, counted at the same moment, may.
+    /// Each count restarts with its window, and a null limit means no limit. A message that one limit
+    /// refuses does not count toward the other. Only if several are counted at the same moment, and the total has room for
+    /// few of them, may all count toward their ranges.
     private static let count = Statement(
         .write,
         """

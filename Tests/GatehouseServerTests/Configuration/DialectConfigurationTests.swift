@@ -90,7 +90,7 @@ struct DialectConfigurationTests {
             photos("redirectURI: \"\(photoURI)\"", redirectURIs: "{ uri: \"\(photoURI)\", pkce: false }"),
             "immich.redirectURI: is registered without PKCE"
         ),
-        (photos("", redirectURIs: open), "immich: needs one of `redirectURIs` without `pkce: false`"),
+        (photos("provider: scripted", redirectURIs: open), "immich: needs one of `redirectURIs` without `pkce: false`"),
         (photos("provider: scripted", redirectURIs: ""), "immich: needs one of `redirectURIs` without `pkce: false`"),
         (photos("version: \"1.119\""), "immich.version: expected a version of three numbers"),
         (photos("version: v1.119.0"), "immich.version: expected a version of three numbers"),
@@ -158,6 +158,8 @@ struct DialectConfigurationTests {
         let warnings = try Fixture.warnings(Self.photos("", redirectURIs: two))
         #expect(warnings.count == 1 && warnings[0].contains("immich.redirectURI: several redirectURIs require PKCE"))
         #expect(try Fixture.warnings(Self.photos("redirectURI: \"\(Self.photoURI)\"", redirectURIs: two)).isEmpty)
+        let open = try Fixture.warnings(Self.photos("", redirectURIs: Self.open))
+        #expect(open.count == 1 && open[0].contains("immich: needs one of `redirectURIs`"), "\(open)")
         let buttonless = Self.photos("", redirectURIs: Self.open, providers: "")
         #expect(try settings(buttonless)?.redirectURI == nil)
         #expect(try Fixture.warnings(buttonless).isEmpty)

@@ -215,6 +215,13 @@ struct TransportTests {
                 for sent in ["", "\u{16}\u{3}\u{1}"] {
                     #expect(await RawExchange(server).isHungUp(after: sent))
                 }
+                // After the handshake, the time until the first request does not count.
+                let words = """
+                    (sleep 2; printf 'GET /health/live HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n'; sleep 1) |
+                    openssl s_client -quiet -connect 127.0.0.1:\(RawExchange(server).port)
+                    """
+                let outcome = try await GatehouseProcess.run(["-c", words], program: "/bin/sh", in: directory)
+                #expect(outcome.output.contains("HTTP/1.1 200"), "\(outcome.output)")
             }
         }
     }

@@ -73,52 +73,57 @@ import Testing
             of: ServerFile(database: url.replacing("///", with: "///no")), saying: "does not exist")
     }
 
+    /// Runs the body with a PostgreSQL of its own.
+    private func withCluster(
+        _ settings: [String: String] = [:], in directory: ProcessDirectory,
+        _ body: (PrivateCluster) async throws -> Void
+    ) async throws {
+        var options = PrivateCluster.Options()
+        options.ephemeral = true
+        options.durable = false
+        options.settings = settings
+        let cluster = PrivateCluster(directory: directory.path("postgres"), options: options)
+        try await cluster.start()
+        try await attempt {
+            try await body(cluster)
+        } finally: {
+            await cluster.stop()
+        }
+    }
+
     @Test func aWrongPassword() async throws {
         try await ProcessDirectory.with { directory in
             try directory.write("local all all scram-sha-256\n", to: "pg_hba.conf")
-            var options = PrivateCluster.Options()
-            options.ephemeral = true
-            options.durable = false
-            options.settings = ["hba_file": directory.path("pg_hba.conf")]
-            let cluster = PrivateCluster(directory: directory.path("postgres"), options: options)
-            try await cluster.start()
-            try await expectRefusal(
-                of: ServerFile(database: cluster.url + "&password=hunter2hunter2"),
-                saying: "password authentication failed")
-            await cluster.stop()
+            try await withCluster(["hba_file": directory.path("pg_hba.conf")], in: directory) { cluster in
+                try await expectRefusal(
+                    of: ServerFile(database: cluster.url + "&password=hunter2hunter2"),
+                    saying: "password authentication failed")
+            }
         }
     }
 
     @Test(arguments: ["serve", "migrate"]) func aRoleWithoutRights(command: String) async throws {
         try await ProcessDirectory.with { directory in
-            var options = PrivateCluster.Options()
-            options.ephemeral = true
-            options.durable = false
-            let cluster = PrivateCluster(directory: directory.path("postgres"), options: options)
-            try await cluster.start()
-            // PostgreSQL 14 lets every role create tables.
-            try Database.runAlone(
-                "CREATE ROLE stranger LOGIN; REVOKE CREATE ON SCHEMA public FROM public", url: cluster.url)
-            try await expectRefusal(
-                of: ServerFile(database: cluster.url + "&user=stranger"), by: [command],
-                saying: "42501", "the role that owns the database")
-            await cluster.stop()
+            try await withCluster(in: directory) { cluster in
+                // PostgreSQL 14 lets every role create tables.
+                try Database.runAlone(
+                    "CREATE ROLE stranger LOGIN; REVOKE CREATE ON SCHEMA public FROM public", url: cluster.url)
+                try await expectRefusal(
+                    of: ServerFile(database: cluster.url + "&user=stranger"), by: [command],
+                    saying: "42501", "the role that owns the database")
+            }
         }
     }
 
     @Test(arguments: ["serve", "migrate"]) func aDatabaseThatIsNotUTF8(command: String) async throws {
         try await ProcessDirectory.with { directory in
-            var options = PrivateCluster.Options()
-            options.ephemeral = true
-            options.durable = false
-            let cluster = PrivateCluster(directory: directory.path("postgres"), options: options)
-            try await cluster.start()
-            try Database.runAlone(
-                "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0", url: cluster.url)
-            try await expectRefusal(
-                of: ServerFile(database: cluster.url(database: "latin")), by: [command],
-                saying: "encoding is LATIN1", "ENCODING 'UTF8'")
-            await cluster.stop()
+            try await withCluster(in: directory) { cluster in
+                try Database.runAlone(
+                    "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0", url: cluster.url)
+                try await expectRefusal(
+                    of: ServerFile(database: cluster.url(database: "latin")), by: [command],
+                    saying: "encoding is LATIN1", "ENCODING 'UTF8'")
+            }
         }
     }
 
@@ -138,7 +143,11 @@ import Testing
         try await expectRefusal(of: file, saying: "127.0.0.1:\(taken.number) is taken")
     }
 
-    @Test(arguments: [("192.0.2.1", ":0: "), ("nohost.invalid", ":0: no address is known for `server.host`")])
+    /// A name with a label of 64 characters fails without a request to a name server.
+    @Test(arguments: [
+        ("192.0.2.1", ":0: "),
+        (String(repeating: "x", count: 64), ":0: no address is known for `server.host`"),
+    ])
     func anAddressThatIsNotHere(host: String, reason: String) async throws {
         let file = try await migrated()
         try await ProcessDirectory.with { directory in

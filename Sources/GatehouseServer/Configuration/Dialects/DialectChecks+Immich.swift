@@ -28,15 +28,21 @@ extension DialectChecks {
             guard let name = self.provider(named: section.provider, at: node) else { return nil }
             provider = name
         }
-        let redirectURI = section.redirectURI ?? (provider == nil ? nil : onlyRedirectURI(at: node))
+        let isNamed = section.provider != nil
+        let redirectURI = section.redirectURI ?? (provider == nil ? nil : onlyRedirectURI(at: node, isNeeded: isNamed))
         return section.value(provider: provider, redirectURI: redirectURI, providers: providers, pages: name)
     }
 
     /// The one URI that requires PKCE, as the app always uses it; `nil` after a problem or a warning was reported.
-    private func onlyRedirectURI(at node: ConfigurationNode) -> String? {
+    private func onlyRedirectURI(at node: ConfigurationNode, isNeeded: Bool) -> String? {
         let usable = application.redirectURIs.filter(\.requiresPKCE)
         guard let first = usable.first else {
-            reader.report("needs one of `redirectURIs` without `pkce: false`", at: node.place)
+            let need = "needs one of `redirectURIs` without `pkce: false`"
+            if isNeeded {
+                reader.report(need, at: node.place)
+            } else {
+                reader.warn("\(need) for its button", at: node.place)
+            }
             return nil
         }
         guard usable.count == 1 else {

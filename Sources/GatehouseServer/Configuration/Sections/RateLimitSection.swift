@@ -76,7 +76,8 @@ extension RateLimit {
         case .registerTarget: "Links sent to one address to confirm a registration or a new address."
         case .redirect: "Redirect flows started, by client."
         case .export: "Exports of an account, by client."
-        case .authorize: "Authorization requests of OpenID clients that browsers bring, by client network."
+        case .authorize:
+            "Authorization requests and sign-outs that browsers bring for OpenID clients, by client network."
         case .token: "Calls of public OpenID clients and refused calls of others, by client network."
         case .clientRegistration: "Registrations of OpenID clients, by client network."
         case .device: "Requests of devices for a code (RFC 8628), by client network."

@@ -112,7 +112,7 @@ struct ConsoleClaim: Sendable {
         values["csrf"] = .string(console.sessions.formToken(for: Self.path, in: session))
         let former = session.grants.first { $0.application == invitation.application }
         values["former"] = former.flatMap { $0.role == invitation.role ? nil : .string($0.role.rawValue) }
-        values["refusal"] = problem?.shown
+        values["refusal"] = problem?.shown()
         return .console(page("offer", values), status: .init(code: problem?.status ?? 200))
     }
 
@@ -157,7 +157,7 @@ struct ConsoleClaim: Sendable {
     /// The page for an account that does not own the address that the link names.
     private func refused() -> Response {
         let problem = APIError(.forbidden, ConsoleTemplates.text("claim.refused.text") ?? "")
-        return .console(page("refused", ["refusal": problem.shown]), status: .forbidden)
+        return .console(page("refused", ["refusal": problem.shown()]), status: .forbidden)
     }
 
     private func page(_ name: String, _ values: [String: JSONValue]) -> ConsolePage {

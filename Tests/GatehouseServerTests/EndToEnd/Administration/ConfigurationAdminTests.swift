@@ -79,13 +79,13 @@ struct ConfigurationAdminTests {
             let elsewhere = try await photos.get("/configuration")["refused"]["problems"].array ?? []
             #expect(elsewhere.map { $0["key"].string } == ["rateLimits.login"])
             func metrics() async throws -> String { try await APIClient(server).send(.GET, "/metrics").text }
-            #expect(try await metrics().contains("gatehouse_configuration_refused 1\n"))
+            #expect(try await metrics().contains("gatehouse_configuration_refused 1.0\n"))
 
             try directory.write(yaml.replacing("rateLimits: off", with: "rateLimits: { login: 7/min }"))
             await reload.poll()
             let taken = try await demo.get("/configuration")
             #expect(taken["refused"] == .null)
-            #expect(try await metrics().contains("gatehouse_configuration_refused 0\n"))
+            #expect(try await metrics().contains("gatehouse_configuration_refused 0.0\n"))
             #expect(taken.configuration["rateLimits.login"] == ["7/min", "file:6"])
         }
     }

@@ -356,9 +356,10 @@ struct ConsoleSessionTests {
         try await ConsoleBrowser.with(role: .support, on: "demo") { server, browser in
             let client = APIClient(server)
             let survivor = try await client.newcomer()
-            let evidence = VerifiedIdentity.somebody()
-            try #require(try await client.link(evidence, bearer: browser.person.accessToken).status < 300)
-            let ticket = try await client.ticket(evidence, bearer: survivor.accessToken)
+            let code = try await client.challenge(
+                "email", browser.person.email, at: server, bearer: survivor.accessToken)
+            let refused = try await client.post("/auth/identities/email", .object(code), bearer: survivor.accessToken)
+            let ticket = try #require(refused.json["error"]["details"]["mergeToken"].string, "\(refused.text)")
             let merged = try await client.merge(ticket, bearer: survivor.accessToken, survivor: "current")
             try #require(merged.status == 200, "\(merged.text)")
             try await expectSignedOut(browser, "the account is gone")

@@ -97,8 +97,10 @@ struct RoleIdentityTests {
                 (try await client.ticket(other, bearer: intrusion.bearer), intrusion.bearer),
             ]
             for (ticket, bearer) in tickets {
-                let refused = try await client.merge(ticket, bearer: bearer, survivor: "current")
-                expectRefusal(refused, 403, "TOKEN_TOO_OLD", rule: "identity.has-role")
+                for dryRun in [true, false] {
+                    let refused = try await client.merge(ticket, bearer: bearer, survivor: "current", dryRun: dryRun)
+                    expectRefusal(refused, 403, "TOKEN_TOO_OLD", rule: "identity.has-role")
+                }
             }
             let ticket = try await client.ticket(other, bearer: owner.accessToken)
             let merged = try await client.merge(ticket, bearer: owner.accessToken, survivor: "current")
