@@ -166,4 +166,19 @@ struct RoleIdentityTests {
             expectError(try await client.login(owner, APIClient.otherPassword), 401, "INVALID_CREDENTIALS")
         }
     }
+
+    @Test func `a reset by a mailbox that a merge has brought does not lock the role's identity out`() async throws {
+        try await withIntrusion { intrusion in
+            let (client, owner) = (intrusion.client, intrusion.owner)
+            let other = try await client.register(at: intrusion.server)
+            let code = try await client.challenge(
+                "email", other.email, at: intrusion.server, bearer: owner.accessToken)
+            let refused = try await client.post("/auth/identities/email", .object(code), bearer: owner.accessToken)
+            let ticket = try #require(refused.json["error"]["details"]["mergeToken"].string, "\(refused.text)")
+            let merged = try await client.merge(ticket, bearer: owner.accessToken, survivor: "current")
+            #expect(merged.status == 200, "\(merged.text)")
+            #expect(try await client.resetPassword(of: other.email, at: intrusion.server).status == 204)
+            #expect(try await client.login(owner.email, APIClient.password).status == 200)
+        }
+    }
 }
