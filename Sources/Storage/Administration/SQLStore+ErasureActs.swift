@@ -9,7 +9,7 @@ extension SQLStore {
         .write, endingGracePeriod,
         """
         ), skipped AS (
-            UPDATE erasures e SET purge_after = now()
+            UPDATE erasures e SET purge_after = statement_timestamp()
               FROM account
              WHERE e.application_id = $1 AND e.receipt = $2 AND e.uid = account.uid
         ), audited AS (

@@ -40,12 +40,13 @@ extension SQLStore: DeletionStore {
     /// Restores the account unless its erasure has begun.
     ///
     /// By then, tokens may have been revoked and other services may have been requested to erase the account's data.
+    /// The time is that of the statement, because the transaction may have waited for one that ended the grace period.
     private static let restore = Statement(
         .write,
         """
         WITH account AS (
             UPDATE accounts a SET deleted_at = NULL, purge_after = NULL, updated_at = now()
-             WHERE application_id = $1 AND uid = $2 AND purge_after > now()
+             WHERE application_id = $1 AND uid = $2 AND purge_after > statement_timestamp()
                AND NOT EXISTS (SELECT 1 FROM erasures e
                                 WHERE e.application_id = $1 AND e.uid = a.uid AND e.began_at IS NOT NULL
                                   AND e.restored_at IS NULL AND e.erased_at IS NULL)

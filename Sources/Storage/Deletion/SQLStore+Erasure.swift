@@ -79,11 +79,14 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
     }
 
     /// Begins a statement that ends a grace period: ends it for the account; the rest must end it for the erasure.
+    ///
+    /// `now()` would be the start of the transaction: one that has waited for another that ended the grace period would
+    /// find the end to be in the future.
     static let endingGracePeriod: StaticString = """
         WITH account AS (
-            UPDATE accounts a SET purge_after = now()
+            UPDATE accounts a SET purge_after = statement_timestamp()
               FROM erasures e
-             WHERE a.application_id = $1 AND a.uid = $3 AND a.purge_after > now()
+             WHERE a.application_id = $1 AND a.uid = $3 AND a.purge_after > statement_timestamp()
                AND e.application_id = $1 AND e.receipt = $2 AND e.uid = a.uid
                AND e.restored_at IS NULL AND e.erased_at IS NULL
             RETURNING a.uid, a.audit_key
@@ -93,7 +96,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         .write, endingGracePeriod,
         """
         )
-        UPDATE erasures e SET purge_after = now()
+        UPDATE erasures e SET purge_after = statement_timestamp()
           FROM account
          WHERE e.application_id = $1 AND e.receipt = $2 AND e.uid = account.uid
         """)

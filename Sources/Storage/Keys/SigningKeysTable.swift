@@ -78,8 +78,9 @@ package struct SigningKeysTable: SigningKeyStore {
     private static let record = Statement(
         .write, "INSERT INTO audit_events (application_id, event, details) VALUES ($1, $2, $3)")
 
+    /// The publication ends a minute ago, so that a call that began earlier, and has waited, finds it ended.
     private static let unpublication: StaticString = """
-            SET published_until = now()
+            SET published_until = now() - interval '1 minute'
              WHERE application_id = $1 AND kid = $2 AND retired_at IS NOT NULL AND published_until > now()
             RETURNING kid
         ), audited AS (

@@ -140,4 +140,35 @@ struct ActRaceTests {
             try await eventually("it is erased") { try await server.accounts(person.uid) == 0 }
         }
     }
+
+    @Test(arguments: ["/erase", "/restore"])
+    func `what waits until another caller has ended the grace period changes nothing`(path: String) async throws {
+        try await TestServer.administered { server, admin in
+            let person = try await admin.api.register(at: server)
+            _ = try await admin.act("/delete", on: person.uid)
+            let uid = Bind.uuid(UUID(uuidString: person.uid))
+            let events = try await server.acts {
+                let answer = try await server.backend.database.transaction { transaction in
+                    _ = try await transaction.execute(
+                        Statement(.write, "SELECT FROM accounts WHERE application_id = 1 AND uid = $1 FOR UPDATE"),
+                        [uid])
+                    let answer = Task {
+                        try await admin.act(path, on: person.uid, ["confirm": .string("erase \(person.uid)")])
+                    }
+                    try await server.awaitBlocked(1)
+                    _ = try await transaction.execute(
+                        Statement(
+                            .write,
+                            """
+                            UPDATE accounts SET purge_after = statement_timestamp()
+                             WHERE application_id = 1 AND uid = $1
+                            """),
+                        [uid])
+                    return answer
+                }
+                #expect(try await answer.value.status == (path == "/erase" ? 202 : 409))
+            }
+            #expect(events.isEmpty, "\(events)")
+        }
+    }
 }
