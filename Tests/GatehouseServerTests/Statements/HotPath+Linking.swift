@@ -4,9 +4,6 @@ import ProviderKit
 import Testing
 
 extension HotPath {
-    /// Whether the call presents a code: the attempt is counted before anything else, which takes further round trips.
-    var isByCode: Bool { name.contains("code") }
-
     private static let decideAndWrite = """
         what is known is read and decided on; the accounts are locked, what was read is checked, and everything is \
         written; COMMIT
