@@ -8,8 +8,8 @@ import Testing
 
 /// Clients that use two replicas while a test damages something, and record what was acknowledged.
 ///
-/// They write at the first replica and read at the second. A client that got no success repeats its call, as an app
-/// would.
+/// They write at the first replica and read at the second. Sessions also end at the second, and the first must refuse
+/// them. A client that got no success repeats its call, as an app would.
 final class FaultLoad: Sendable {
     /// Which responses a fault excuses besides a well-formed 503.
     struct Excuses: OptionSet {
@@ -40,7 +40,11 @@ final class FaultLoad: Sendable {
 
     /// Runs the clients around `body`, and returns when each kind of call has succeeded again after it.
     func run(_ body: () async throws -> Void) async throws {
-        let clients = [guest, guest, guest, registrar, leaver, eraser, reader]
+        let clients: [@Sendable () async throws -> Void] = [
+            guest, guest, guest, registrar, eraser, reader,
+            { try await self.leaver(self.first, asking: self.second) },
+            { try await self.leaver(self.second, asking: self.first) },
+        ]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for client in clients {
                 group.addTask {
@@ -103,13 +107,13 @@ final class FaultLoad: Sendable {
         if registered != nil { journal.note { $0.registrations.append(email) } }
     }
 
-    /// Logs out at the first replica, and checks how long the second serves the bearer.
-    private func leaver() async throws {
+    /// Logs out at one replica, and checks how long the other serves the bearer.
+    private func leaver(_ replica: APIClient, asking other: APIClient) async throws {
         guard let person = try await enter() else { return }
         let bearer = person.accessToken
-        _ = try await call("me", [200]) { try await self.second.get("/auth/me", bearer: bearer) }
+        _ = try await call("me", [200]) { try await other.get("/auth/me", bearer: bearer) }
         let loggedOut = try await persistently("log out", [204], orRepeated: 401) {
-            try await self.first.post("/auth/logout", bearer: bearer)
+            try await replica.post("/auth/logout", bearer: bearer)
         }
         journal.note { $0.accounts[person.uid] = nil }
         // A repeated logout is refused if an earlier attempt whose response was lost has ended the session.
@@ -119,7 +123,7 @@ final class FaultLoad: Sendable {
         for _ in 1...8 {
             let asked = ContinuousClock.now
             let answer = try await call("me after logout", [200, 401]) {
-                try await self.second.get("/auth/me", bearer: bearer)
+                try await other.get("/auth/me", bearer: bearer)
             }
             if answer?.status == 200 {
                 journal.note { $0.servedAfterLogout = max($0.servedAfterLogout, asked - end) }

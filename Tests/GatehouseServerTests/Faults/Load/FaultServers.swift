@@ -17,8 +17,8 @@ struct FaultServers: Sendable {
 
     /// Starts both servers on a database, runs the body, and ends them.
     ///
-    /// The second server connects without notifications, like one behind a pooler in transaction mode. Without a URL
-    /// the database is a new one. `program` is the path of another version of `gatehouse`.
+    /// The second server connects without notifications, like one behind a pooler in transaction mode; the first one hears
+    /// them. Without a URL the database is a new one. `program` is the path of another version of `gatehouse`.
     static func with(
         database url: String? = nil, mail: SMTPSink? = nil, program: String = GatehouseProcess.executable,
         _ body: @Sendable (FaultServers) async throws -> Void
