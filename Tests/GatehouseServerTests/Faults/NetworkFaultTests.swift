@@ -1,5 +1,4 @@
 import GatehouseTesting
-import Glibc
 import Migrations
 import Postgres
 import Synchronization
@@ -76,31 +75,30 @@ import Testing
         }
     }
 
-    enum RelayFault: CaseIterable {
-        case silent, slow, refusing
-
-        /// Returns the relay's reaction to a command while its network is broken.
-        func reaction() -> SMTPSink.Reaction? {
-            switch self {
-            case .silent: return .hang
-            case .refusing: return .reply("421 try later")
-            case .slow:
-                usleep(300_000)
-                return nil
+    @Test(arguments: [RelayNetwork.Fault.stalling, .delaying, .refusing])
+    func `mails arrive after the network to the relay was broken`(fault: RelayNetwork.Fault) async throws {
+        try await FaultServers.with { servers in
+            let load = servers.load()
+            try await load.run {
+                servers.relayNetwork.turn(fault)
+                try await Task.sleep(for: .seconds(5))
+                servers.relayNetwork.turn(nil)
             }
+            try await servers.verify(load.journal.entries)
         }
     }
 
-    @Test(arguments: RelayFault.allCases)
-    func `mails arrive after the network to the relay was broken`(fault: RelayFault) async throws {
-        let isBroken = Mutex(false)
-        let sink = try SMTPSink { _ in isBroken.withLock { $0 } ? fault.reaction() : nil }
+    @Test func `mails arrive after the relay was silent or refused them`() async throws {
+        let reaction = Mutex<SMTPSink.Reaction?>(nil)
+        let sink = try SMTPSink { _ in reaction.withLock { $0 } }
         try await FaultServers.with(mail: sink) { servers in
             let load = servers.load()
             try await load.run {
-                isBroken.withLock { $0 = true }
-                try await Task.sleep(for: .seconds(5))
-                isBroken.withLock { $0 = false }
+                for fault in [SMTPSink.Reaction.hang, .reply("421 try later")] {
+                    reaction.withLock { $0 = fault }
+                    try await Task.sleep(for: .seconds(5))
+                }
+                reaction.withLock { $0 = nil }
             }
             try await servers.verify(load.journal.entries)
         }

@@ -12,6 +12,7 @@ struct FaultServers: Sendable {
     let first: Replica
     let second: Replica
     let mail: SMTPSink
+    let relayNetwork: RelayNetwork
     let partner: Partner
     let directory: ProcessDirectory
 
@@ -37,19 +38,22 @@ struct FaultServers: Sendable {
     ) async throws {
         let sink = try mail ?? SMTPSink()
         defer { sink.close() }
+        let network = try RelayNetwork(before: sink.port)
+        defer { network.close() }
         let partner = try Partner()
         try await ProcessDirectory.with { directory in
             let replicas = try [("first", databases.first), ("second", databases.second)].map { name, url in
                 var file = ServerFile(database: url)
                 file.providers = partner.entry
                 file.delivery = """
-                    delivery: { email: { from: 'no-reply@demo.example', smtp: 'smtp://127.0.0.1:\(sink.port)' } }
+                    delivery: { email: { from: 'no-reply@demo.example', smtp: 'smtp://127.0.0.1:\(network.port)' } }
                     deletion: { gracePeriod: 0s, ledger: '\(directory.path("ledger"))' }
                     """
                 return try Replica(named: name, file: file, in: directory)
             }
             let servers = FaultServers(
-                first: replicas[0], second: replicas[1], mail: sink, partner: partner, directory: directory)
+                first: replicas[0], second: replicas[1], mail: sink, relayNetwork: network, partner: partner,
+                directory: directory)
             do {
                 async let first: Void = servers.first.start(program)
                 try await servers.second.start(program)
