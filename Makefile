@@ -7,7 +7,7 @@ SOURCES := Package.swift Sources Tests Plugins migrations
 PACKAGES := libpq-dev libargon2-dev libcurl4-openssl-dev libzxcvbn-dev libidn2-dev libmaxminddb-dev libphonenumber-dev \
 	libqrencode-dev pkg-config postgresql
 
-.PHONY: run test faults ha lint format docs bench build release packages
+.PHONY: run test faults long ha lint format docs bench build release packages
 
 run: release
 	.build/release/gatehouse dev
@@ -31,7 +31,7 @@ test: packages lint
 	deploy/check-docs
 	GATEHOUSE_STRICT=1 deploy/run-tests
 
-# Faults of machines, networks and PostgreSQL, as docs/operations.md lists them: about 40 minutes. The overload lasts
+# Faults of machines, networks and PostgreSQL, as docs/operations.md lists them: about 20 minutes. The overload lasts
 # ten of them, or as long as GATEHOUSE_OVERLOAD_SECONDS says. GATEHOUSE_PREVIOUS may name the program of the previous
 # version, from which the servers are upgraded.
 faults: PACKAGES += faketime iproute2 nftables socat
@@ -39,6 +39,13 @@ faults: packages
 	swift build --build-tests
 	GATEHOUSE_LONG_TESTS=1 swift test --skip-build --no-parallel \
 		--filter '(ClockJump|Descriptor|Failover|FullDisk|KilledServer|NetworkFault|Overload|RestoredBackup|Upgrade)Tests'
+
+# The other tests that need or use the long mode.
+long: PACKAGES += python3-venv
+long: packages
+	swift build --build-tests
+	GATEHOUSE_LONG_TESTS=1 swift test --skip-build --no-parallel \
+		--filter '(Contention|DialectEnumeration|ErasureLoad|History|ImmichPinRace|OutsidePackage|Schemathesis)Tests'
 
 # Imports and Package.swift must agree in both directions.
 lint:

@@ -115,6 +115,17 @@ struct DocumentationTests {
         #expect(listed == declared)
     }
 
+    @Test func `make runs each suite that has a long mode`() throws {
+        let filters = try Self.text("Makefile").matches(of: /--filter '\((.+)\)Tests'/)
+        let run = filters.flatMap { $0.output.1.split(separator: "|").map { "\($0)Tests" } }
+        let long = try Self.files(in: "Tests").filter { file in
+            let text = try String(contentsOf: file, encoding: .utf8)
+            return file.lastPathComponent.hasSuffix("Tests.swift") && text.contains(/[lL]ongMode/)
+        }
+        #expect(long.count > 10)
+        #expect(Set(long.map { $0.deletingPathExtension().lastPathComponent }).subtracting(run) == [])
+    }
+
     @Test func `operations lists the metrics of a server`() async throws {
         let listed = try Self.listedMetrics().map { "\($0) \($1)" }
         try await TestServer.with { server in
@@ -144,8 +155,12 @@ struct DocumentationTests {
     }
 
     private static func sources() throws -> String {
-        let files = FileManager.default.enumerator(at: root.appending(path: "Sources"), includingPropertiesForKeys: nil)
-        return try (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
-            .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+        try files(in: "Sources").map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+    }
+
+    /// The Swift files below a folder.
+    private static func files(in folder: String) -> [URL] {
+        let files = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
+        return (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
     }
 }

@@ -30,6 +30,8 @@ struct ErasureLoadTests {
                     ratio \(ratio), of \(usual.count) and \(erasing.count) sign-ins
                     """
                 print(report)
+                // Erasures rest while they delay others. The limit is generous, because other work slows the machine down.
+                #expect(ratio < 10, "\(report)")
                 #expect(
                     try await server.count("SELECT count(*) FROM erasures WHERE certificate IS NOT NULL")
                         == Self.accounts)

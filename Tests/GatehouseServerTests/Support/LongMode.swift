@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Whether `GATEHOUSE_LONG_TESTS` is 1, as in `make faults`: tests that take minutes run, and others run for longer.
+/// Whether `GATEHOUSE_LONG_TESTS` is 1, as in `make faults` and `make long`: tests that take minutes run, and others run for longer.
 let isLongMode = ProcessInfo.processInfo.environment["GATEHOUSE_LONG_TESTS"] == "1"
 
 extension Trait where Self == ConditionTrait {
