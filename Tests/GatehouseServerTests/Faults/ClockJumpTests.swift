@@ -22,7 +22,8 @@ import Testing
     }
 
     @Test(
-        .enabled(if: MovableClock.library != nil, "the package faketime is not installed"), arguments: Machine.allCases)
+        .enabled(if: MovableClock.library != nil || NeededProgram.isStrict, "the package faketime is not installed"),
+        arguments: Machine.allCases)
     func `a clock that jumps ends no live session and revives no ended one`(machine: Machine) async throws {
         try await MovableClock.with { clock in
             let cluster = TemporaryPostgres.cluster()

@@ -2,9 +2,9 @@ import Foundation
 
 /// Programs that some tests need, and that not every developer has.
 enum NeededProgram {
-    /// Whether tests fail, instead of being skipped, if a program is missing: in continuous integration, and with
-    /// `GATEHOUSE_STRICT`.
-    private static let isStrict = {
+    /// Whether tests fail, instead of being skipped, if a program or a right is missing: in continuous integration, and
+    /// with `GATEHOUSE_STRICT`.
+    static let isStrict = {
         let environment = ProcessInfo.processInfo.environment
         return ["CI", "GATEHOUSE_STRICT"].contains { !["", "0", "false"].contains(environment[$0] ?? "") }
     }()
