@@ -1,18 +1,18 @@
 public import Foundation
 
 extension GatehouseClient {
-    /// Everything that the server holds about the person, in JSON.
+    /// A JSON document with all data that the server stores about the person.
     public struct AccountExport: Sendable {
-        /// The name that the server suggests for a file.
+        /// The file name that the server suggests.
         public let fileName: String?
-        /// The document in parts, as they arrive; it throws `GatehouseError` if the export breaks off.
+        /// The document in parts, as they arrive; the stream throws `GatehouseError` if the download fails.
         public let parts: AsyncThrowingStream<Data, any Error>
     }
 
-    /// Begins to read everything that the server holds about the person; it needs a recent sign-in.
+    /// Starts the download of all data that the server stores about the person; requires a recent sign-in.
     ///
-    /// The document may be large, so it comes as a stream. Parts that have arrived stay in memory until they are read.
-    /// - Returns: The document, whose parts are still on their way.
+    /// The document may be large, so it is a stream. Parts that have arrived stay in memory until the app reads them.
+    /// - Returns: The document, as soon as the download has started.
     /// - Throws: `refused` with `TOKEN_TOO_OLD` or `RATE_LIMITED`, or another failure.
     public func exportAccount() async throws(GatehouseError) -> AccountExport {
         let call = Call.get("auth", "account", "export")
@@ -27,7 +27,7 @@ extension GatehouseClient {
 }
 
 extension GatehouseClient.Response {
-    /// The body, whose errors are `GatehouseError`.
+    /// The body as a stream that throws only `GatehouseError`.
     fileprivate var typedBody: AsyncThrowingStream<Data, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: Data.self)
         let body = body

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension GatehouseClient {
-    /// Reads the account; a difference from the session is reported in `changes`.
+    /// Fetches the account; if it differs from the stored one, `changes` reports the new one.
     /// - Returns: The account.
     /// - Throws: `signedOut`, or another failure.
     @discardableResult
@@ -9,12 +9,12 @@ extension GatehouseClient {
         try await updated(by: .get("auth", "me"))
     }
 
-    /// Changes the account, but not what is `nil`.
+    /// Changes the account; a parameter that is `nil` leaves its value unchanged.
     /// - Parameters:
     ///   - displayName: The name to show.
-    ///   - metadata: What the app stores with the account; it replaces all of it.
+    ///   - metadata: The app's own data of the account; it replaces the previous metadata as a whole.
     /// - Returns: The changed account.
-    /// - Throws: `refused` with `INVALID_PARAMETER`, for example for too large metadata, or another failure.
+    /// - Throws: `refused` with `INVALID_PARAMETER`, for example if the metadata is too large, or another failure.
     @discardableResult
     public func updateUser(
         displayName: String? = nil, metadata: [String: JSON]? = nil
@@ -34,9 +34,9 @@ extension GatehouseClient {
 
     // MARK: - Deletion
 
-    /// What the progress of a deletion is read with.
+    /// A receipt of a deletion, to pass to `erasure(_:)`.
     public struct Receipt: Sendable, Hashable, Codable {
-        /// The id.
+        /// The receipt's id.
         public let id: String
 
         /// Creates a receipt from an id that the app has stored.
@@ -45,23 +45,23 @@ extension GatehouseClient {
 
     /// The progress of a deletion.
     public struct Erasure: Sendable, Hashable, Codable {
-        /// How far it is: `scheduled`, `restored` or `erased`.
+        /// The state: `scheduled`, `restored` or `erased`.
         public let status: String
         /// When it was requested.
         public let requestedAt: Date
-        /// From when on the account is erased.
+        /// The time from which the account can no longer be restored.
         public let purgeAfter: Date
-        /// When the account was erased.
+        /// When the account was erased; `nil` before that.
         public let erasedAt: Date?
-        /// The signed certificate.
+        /// The signed certificate of the erasure; `nil` before the account is erased.
         public let certificate: String?
     }
 
-    /// Deletes the account and signs out; it needs a recent sign-in.
+    /// Deletes the account and signs out; requires a recent sign-in.
     ///
-    /// Until `purgeAfter` a sign-in is refused with `ACCOUNT_DELETED` and a `restoreToken`.
-    /// - Returns: What `erasure` reads the progress with.
-    /// - Throws: `refused` with `TOKEN_TOO_OLD`, or another failure; the account and the session then stay.
+    /// Until `purgeAfter` a sign-in is refused with `ACCOUNT_DELETED` and a `restoreToken` for `restoreAccount`.
+    /// - Returns: The receipt with which `erasure(_:)` reads the progress.
+    /// - Throws: `refused` with `TOKEN_TOO_OLD`, or another failure; the account and the session are then unchanged.
     @discardableResult
     public func deleteAccount() async throws(GatehouseError) -> Receipt? {
         let signIn = try await keeper.currentSignIn()
@@ -70,12 +70,12 @@ extension GatehouseClient {
         return answer.receipt
     }
 
-    /// Brings a deleted account back and signs in.
+    /// Restores a deleted account and signs in.
     /// - Parameters:
     ///   - token: The `restoreToken` of a refusal with `ACCOUNT_DELETED`.
     ///   - remember: As for `signIn`.
-    /// - Returns: Who is signed in now.
-    /// - Throws: `refused` with `INVALID_TOKEN` if the ticket is used or expired, or another failure.
+    /// - Returns: The new session.
+    /// - Throws: `refused` with `INVALID_TOKEN` if the token is used or expired, or another failure.
     @discardableResult
     public func restoreAccount(_ token: Secret, remember: Bool = true) async throws(GatehouseError) -> SignedIn {
         let body: [String: JSON?] = ["restoreToken": .string(token.value), "remember": remember ? nil : false]
@@ -83,8 +83,8 @@ extension GatehouseClient {
         return try await opened(by: call, isRemembered: remember)
     }
 
-    /// Reads the progress of a deletion, for which nobody has to be signed in.
-    /// - Parameter receipt: What `deleteAccount` or `unlink` returned.
+    /// Reads the progress of a deletion; works without a session.
+    /// - Parameter receipt: The receipt from `deleteAccount`, `unlink` or `unlinkCurrent`.
     /// - Returns: The progress.
     /// - Throws: `refused` with `NOT_FOUND`, or another failure.
     public func erasure(_ receipt: Receipt) async throws(GatehouseError) -> Erasure {
@@ -93,7 +93,7 @@ extension GatehouseClient {
 }
 
 extension Answer {
-    /// The receipt at the end of `Location`.
+    /// The receipt, whose id is the last path segment of `Location`.
     var receipt: GatehouseClient.Receipt? {
         headers["location"].flatMap { URL(string: $0)?.lastPathComponent }.map { GatehouseClient.Receipt(id: $0) }
     }

@@ -3,23 +3,23 @@ public import Foundation
 extension GatehouseClient {
     /// An account.
     public struct User: Sendable, Hashable, Codable {
-        /// The `uid`, which never changes.
+        /// The account's id (`uid`), which never changes.
         public let id: String
-        /// The first verified address.
+        /// The first verified e-mail address.
         public let email: String?
-        /// Whether there is a verified address.
+        /// Whether the account has a verified e-mail address.
         public let emailVerified: Bool
         /// The first verified phone number (E.164).
         public let phone: String?
-        /// Whether there is a verified phone number.
+        /// Whether the account has a verified phone number.
         public let phoneVerified: Bool
         /// The name to show.
         public let displayName: String?
-        /// Whether this is a guest, who has no way to sign in again.
+        /// Whether the account is a guest's, which has no identity to sign in with again.
         public let isAnonymous: Bool
-        /// The providers of the account's identities.
+        /// The names of the providers of the account's identities.
         public let authProviders: [String]
-        /// What the app has stored with the account.
+        /// The app's own data of the account; see `updateUser`.
         public let metadata: [String: JSON]
         /// When the account was created.
         public let createdAt: Date
@@ -27,7 +27,7 @@ extension GatehouseClient {
         public let updatedAt: Date
     }
 
-    /// The identity that signed in.
+    /// The identity that opened the session.
     public struct Auth: Sendable, Hashable {
         /// The account's id.
         public let uid: String
@@ -37,9 +37,9 @@ extension GatehouseClient {
         public let providerUid: String
         /// When the identity, not the account, was created.
         public let createdAt: Date
-        /// When the access token of the sign-in ends, by the server's clock.
+        /// When the access token of the sign-in expires, by the server's clock.
         public let expires: Date
-        /// When the session ends, by the server's clock, if the server says so.
+        /// When the session expires, by the server's clock; `nil` if the server does not send it.
         public let sessionExpires: Date?
         /// The name to show.
         public let displayName: String?
@@ -47,14 +47,14 @@ extension GatehouseClient {
         public let email: String?
         /// The phone number, if it is known.
         public let phone: String?
-        /// All members as the server wrote them, with the claims that the application exposes.
+        /// All members as the server sent them, with the claims that the application exposes.
         public let members: [String: JSON]
     }
 }
 
 extension GatehouseClient.Auth: Codable {
     /// Decodes the members of `auth`.
-    /// - Throws: `DecodingError` if a promised member is missing.
+    /// - Throws: `DecodingError` if a required member is missing.
     public init(from decoder: any Decoder) throws {
         let members = try [String: GatehouseClient.JSON](from: decoder)
         func required<Value>(_ name: String, _ read: (GatehouseClient.JSON) -> Value?) throws -> Value {

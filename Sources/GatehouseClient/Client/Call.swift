@@ -4,17 +4,17 @@ internal import Foundation
 struct Call: Sendable {
     enum Access: Sendable { case open, bearer }
 
-    /// When a call is sent again after its answer was lost.
+    /// When a failed call is sent again; see `Server.answer(to:bearer:)`.
     enum Repetition: Sendable {
         case never
-        /// Unless the answer was waited for as long as the app allows.
+        /// Repeats unless the call timed out.
         case unlessLate
-        /// Once more even then.
+        /// Also repeats once if the first attempt timed out.
         case evenIfLate
     }
 
     var method: String
-    /// The segments of the path below the API; no call has a query, because proxies log URLs.
+    /// The path segments below the API's base URL; no call has a query, because proxies log URLs.
     var path: [String]
     var body: [String: GatehouseClient.JSON]?
     var access: Access
@@ -44,7 +44,7 @@ struct Answer: Sendable {
     let status: Int
     let headers: [String: String]
     let body: Data
-    /// When the request was sent, from which the lifetimes in the answer are measured.
+    /// When the request was sent; the lifetimes in the answer count from here.
     let askedAt: ContinuousClock.Instant
 
     func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(GatehouseError) -> Value {

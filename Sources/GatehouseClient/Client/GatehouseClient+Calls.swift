@@ -3,7 +3,7 @@ internal import Foundation
 extension GatehouseClient {
     /// Sends a call, with an access token if it needs one.
     ///
-    /// A refusal of the token is answered by one renewal and one repetition.
+    /// If the server refuses the token, the call is repeated once with a renewed token.
     @discardableResult
     func answer(to call: Call) async throws(GatehouseError) -> Answer {
         try await authorized(call) { bearer throws(GatehouseError) in

@@ -1,14 +1,16 @@
 public import Foundation
 
-/// Signs people in to an app with an account server, and keeps them signed in.
+/// A client of an application on an account server: it signs people in and keeps them signed in.
 ///
-/// A client is a handle; copies share one session, and so do all clients of the process with the same server,
-/// application and storage. Calls that need a bearer take an access token from `SessionKeeper`, which renews it with at
-/// most one refresh at a time. A call that is refused with 401 `INVALID_TOKEN` is repeated once with a renewed token.
-/// Only a refusal of the refresh itself signs the person out; failures of the network, of the server or of the storage
-/// keep the session and are reported in `changes`.
+/// A client is a handle: its copies share one session. All clients of the process with the same server, application
+/// and storage share it, too.
 ///
-/// The library never reads the wall clock: lifetimes are measured from the moment of the request.
+/// The library renews the access token when a call needs it, with at most one refresh at a time. A call that is refused
+/// with 401 `INVALID_TOKEN` is repeated once with a renewed token. The person is signed out only if the server refuses
+/// the refresh itself. After a failure of the network, of the server or of the storage the session is kept, and
+/// `changes` reports the failure.
+///
+/// The library never reads the wall clock: it measures lifetimes from the moment of the request.
 public struct GatehouseClient: Sendable {
     let server: Server
     let keeper: SessionKeeper
@@ -16,7 +18,7 @@ public struct GatehouseClient: Sendable {
     /// Creates a client of an application.
     /// - Parameters:
     ///   - url: The server's public URL, without `/api/v1`.
-    ///   - application: The application's name, or `nil` for the one that the server serves at this URL.
+    ///   - application: The application's name; `nil` for the application that the server serves at this URL.
     ///   - options: Where the session is stored, and how calls are sent.
     public init(url: URL, application: String? = nil, options: Options = Options()) {
         let address = ServerAddress(url: url, application: application)
@@ -44,31 +46,31 @@ extension GatehouseClient: CustomStringConvertible, CustomReflectable {
 extension GatehouseClient {
     /// How a client stores its session and sends its calls.
     public struct Options: Sendable {
-        /// Where the session is stored; `nil` is the Keychain where there is one, else a file that only its owner reads.
+        /// Where the session is stored; `nil` is the Keychain on Apple's systems, and elsewhere a private file.
         public var storage: (any Storage)?
-        /// Sends the calls; by default a `URLSession` without cookies, cache and redirects.
+        /// Sends the calls; by default a `URLSession` without cookies, cache or redirects.
         public var transport: any Transport
-        /// The device's name in the list of sessions; `nil` shows the user agent.
+        /// The device's name in the list of sessions; with `nil` the list shows the user agent.
         public var deviceName: String?
-        /// How long a call waits for its answer.
+        /// How long an attempt of a call may take.
         public var timeout: Duration
-        /// The longest `Retry-After` that is waited for; a longer one is thrown at once.
+        /// The longest `Retry-After` after which a call is repeated; after a longer one the call fails at once.
         public var longestWait: Duration
-        /// Whether the access token is renewed before it expires even if no call needs it.
+        /// Whether the access token is renewed before it expires, even if no call needs it.
         public var renewsByItself: Bool
-        /// The pause before a call is repeated for the first time, if the server does not ask for another one; it doubles.
+        /// The pause before the first repetition, unless the server sends `Retry-After`; it doubles each time.
         var firstPause = Duration.milliseconds(200)
-        /// Who says that a sign-in with Apple was revoked; `nil` where there is none.
+        /// Reports revoked sign-ins with Apple; `nil` on systems without Sign in with Apple.
         var appleAccounts = AppleAccounts.ofPlatform
 
         /// Creates options; each has a default.
         /// - Parameters:
-        ///   - storage: Where the session is stored; `nil` is the platform's place.
+        ///   - storage: Where the session is stored; `nil` is the platform's default.
         ///   - transport: Sends the calls.
         ///   - deviceName: The device's name in the list of sessions.
-        ///   - timeout: How long a call waits for its answer; 30 s.
-        ///   - longestWait: The longest `Retry-After` that is waited for; 10 s.
-        ///   - renewsByItself: Whether the access token is renewed in advance.
+        ///   - timeout: How long an attempt of a call may take; 30 s by default.
+        ///   - longestWait: The longest `Retry-After` after which a call is repeated; 10 s by default.
+        ///   - renewsByItself: Whether the access token is renewed before it expires, even if no call needs it.
         public init(
             storage: (any Storage)? = nil, transport: any Transport = URLSessionTransport.shared,
             deviceName: String? = nil, timeout: Duration = .seconds(30), longestWait: Duration = .seconds(10),

@@ -7,22 +7,22 @@ extension GatehouseClient {
         case bool(Bool)
         /// A number.
         case number(Double)
-        /// A text.
+        /// A string.
         case string(String)
-        /// A list.
+        /// An array.
         case array([JSON])
-        /// Members by name.
+        /// An object: its members by name.
         case object([String: JSON])
 
-        /// The text, if it is one.
+        /// The string; `nil` for another kind of value.
         public var string: String? { if case .string(let text) = self { text } else { nil } }
-        /// The number, if it is one.
+        /// The number; `nil` for another kind of value.
         public var number: Double? { if case .number(let number) = self { number } else { nil } }
-        /// The truth value, if it is one.
+        /// The Boolean; `nil` for another kind of value.
         public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-        /// The list, if it is one.
+        /// The array; `nil` for another kind of value.
         public var array: [JSON]? { if case .array(let values) = self { values } else { nil } }
-        /// The members, if it is an object.
+        /// The members of the object; `nil` for another kind of value.
         public var object: [String: JSON]? { if case .object(let members) = self { members } else { nil } }
     }
 }
@@ -66,9 +66,9 @@ extension GatehouseClient.JSON: Codable {
 extension GatehouseClient.JSON: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral,
     ExpressibleByIntegerLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Creates a text.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Creates a truth value.
+    /// Creates a Boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Creates a number.
     public init(floatLiteral value: Double) { self = .number(value) }
@@ -76,9 +76,9 @@ extension GatehouseClient.JSON: ExpressibleByStringLiteral, ExpressibleByBoolean
     public init(integerLiteral value: Int) { self = .number(Double(value)) }
     /// Creates `null`.
     public init(nilLiteral: ()) { self = .null }
-    /// Creates a list.
+    /// Creates an array.
     public init(arrayLiteral elements: Self...) { self = .array(elements) }
-    /// Creates an object; the last of equal names counts.
+    /// Creates an object; if a name occurs twice, the last value counts.
     public init(dictionaryLiteral elements: (String, Self)...) {
         self = .object(Dictionary(elements) { $1 })
     }

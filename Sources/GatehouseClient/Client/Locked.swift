@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A value behind a lock, for code that cannot wait for an actor.
 ///
-/// `Mutex` of `Synchronization` would need newer systems than the library supports.
+/// `Mutex` of `Synchronization` requires newer systems than the library supports.
 final class Locked<Value: Sendable>: Sendable {
     private let lock = NSLock()
     // The checker cannot see that only `withLock` uses the value.

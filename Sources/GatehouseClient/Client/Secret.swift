@@ -1,19 +1,19 @@
 extension GatehouseClient {
-    /// A token or ticket that no text shows: its descriptions and its mirror are empty of it.
+    /// A token or ticket; its descriptions and its mirror do not show the value, so that it does not get into logs.
     public struct Secret: Sendable, Hashable, Codable {
-        /// The text to send.
+        /// The value to send.
         public let value: String
 
-        /// Wraps a text.
+        /// Creates a secret from its value.
         public init(_ value: String) { self.value = value }
 
-        /// Decodes a text.
+        /// Decodes the value from a string.
         /// - Throws: An error of the decoder.
         public init(from decoder: any Decoder) throws {
             value = try decoder.singleValueContainer().decode(String.self)
         }
 
-        /// Encodes the text.
+        /// Encodes the value as a string.
         /// - Throws: An error of the encoder.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
@@ -23,9 +23,9 @@ extension GatehouseClient {
 }
 
 extension GatehouseClient.Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Shows that there is a secret, and nothing of it.
+    /// The constant `<secret>`.
     public var description: String { "<secret>" }
-    /// Shows that there is a secret, and nothing of it.
+    /// The constant `<secret>`.
     public var debugDescription: String { "<secret>" }
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// Sends calls to one application of a server, and repeats those that may be repeated.
+/// Sends calls to one application of a server, and repeats those whose `repetition` allows it.
 struct Server: Sendable {
     let address: ServerAddress
     let options: GatehouseClient.Options
 
     /// The largest answer that is read into memory, in bytes.
     private static let largestAnswer = 4 << 20
-    /// How often a repeatable call is sent.
+    /// How many times a repeatable call is sent at most.
     private static let attempts = 4
 
-    /// Sends a call, and sends it again if it is repeatable and its answer was lost or asks for it with `Retry-After`.
+    /// Sends a call; repeats it after a network failure, a 5xx or a `Retry-After`, if its `repetition` allows that.
     func answer(
         to call: Call, bearer: GatehouseClient.Secret? = nil
     ) async throws(GatehouseError) -> Answer {
@@ -90,18 +90,18 @@ struct Server: Sendable {
     }
 }
 
-/// Runs the body, and cancels it after that time.
-/// - Throws: `network(.timedOut)` then, else the body's error.
+/// Runs the body, and cancels it when the time limit is over.
+/// - Throws: `network(.timedOut)` if the time is over, else the body's error.
 func within<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
 ) async throws(GatehouseError) -> Value {
     do {
         return try await withThrowingTaskGroup(of: Value.self) { group in
             defer { group.cancelAll() }
-            // Two tasks, because the first of the two to end, the body or the time limit, ends the other.
+            // Two tasks: the body and the timer. The first that ends cancels the other.
             group.addTask { try await body() }
             group.addTask {
-                // Time in which the device sleeps does not count.
+                // The time during which the device sleeps does not count.
                 try await Task.sleep(for: limit, clock: .suspending)
                 throw GatehouseError.network(.timedOut)
             }

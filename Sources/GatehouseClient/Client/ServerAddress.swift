@@ -15,7 +15,7 @@ struct ServerAddress: Sendable {
 }
 
 extension URL {
-    /// Appends segments of a path, in which a slash is escaped like every other reserved character.
+    /// Appends path segments; a slash in a segment is escaped like every other reserved character.
     fileprivate func appending(segments: [String]) -> URL {
         let path = segments.map { $0.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? "" }
         guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
@@ -27,7 +27,7 @@ extension URL {
 }
 
 extension CharacterSet {
-    /// The characters that no URL escapes (RFC 3986, 2.3).
+    /// The characters that need no escape in a URL (RFC 3986, 2.3).
     fileprivate static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }

@@ -1,10 +1,10 @@
 extension GatehouseError {
-    /// The stable code of an error; codes that this version does not list are kept as they are.
+    /// The stable code of an error; a code that this version of the library does not list keeps its `rawValue`.
     public struct Code: RawRepresentable, Sendable, Hashable, Codable {
-        /// The code as the server writes it.
+        /// The code as the server sends it.
         public let rawValue: String
 
-        /// Creates a code.
+        /// Creates a code from the server's string.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -15,13 +15,13 @@ extension GatehouseError.Code {
     public static let missingParameter = Self(rawValue: "MISSING_PARAMETER")
     /// A field of the request is malformed.
     public static let invalidParameter = Self(rawValue: "INVALID_PARAMETER")
-    /// A sign-in with a password lacks the address or the password.
+    /// The e-mail address or the password is missing in a sign-in with a password.
     public static let missingEmailOrPassword = Self(rawValue: "MISSING_EMAIL_OR_PASSWORD")
     /// The new password is too weak; the refusal's `reasons` say why.
     public static let tooWeakPassword = Self(rawValue: "TOO_WEAK_PASSWORD")
     /// The server has no such provider.
     public static let unsupportedProvider = Self(rawValue: "UNSUPPORTED_PROVIDER")
-    /// The application does not offer the provider for this.
+    /// The provider is switched off for this application or this operation.
     public static let providerDisabled = Self(rawValue: "PROVIDER_DISABLED")
     /// The redirect URI is not on the application's list.
     public static let unauthorizedRequestOrigin = Self(rawValue: "UNAUTHORIZED_REQUEST_ORIGIN")
@@ -33,31 +33,31 @@ extension GatehouseError.Code {
     public static let identityTemporarilyLocked = Self(rawValue: "IDENTITY_TEMPORARILY_LOCKED")
     /// The address is not verified yet.
     public static let unverifiedIdentity = Self(rawValue: "UNVERIFIED_IDENTITY")
-    /// The address has an account, if the application reveals that.
+    /// The address already has an account; sent only if the application is configured to reveal that.
     public static let existingIdentity = Self(rawValue: "EXISTING_IDENTITY")
     /// A token is wrong, used or expired.
     public static let invalidToken = Self(rawValue: "INVALID_TOKEN")
-    /// The session is over.
+    /// The session has ended.
     public static let invalidRefreshToken = Self(rawValue: "INVALID_REFRESH_TOKEN")
-    /// The redirect flow is unknown, expired or another one.
+    /// The redirect flow is unknown or expired, or the values belong to another flow.
     public static let invalidState = Self(rawValue: "INVALID_STATE")
-    /// Call `reauthenticate`, and repeat the call.
+    /// The call requires a recent sign-in: call `reauthenticate`, then repeat the call.
     public static let tokenTooOld = Self(rawValue: "TOKEN_TOO_OLD")
-    /// The identity belongs to another account; the refusal's `mergeToken` merges them.
+    /// The identity belongs to another account; if the refusal has a `mergeToken`, `merge` joins the two accounts.
     public static let identityInUse = Self(rawValue: "IDENTITY_IN_USE")
     /// The account has no such identity.
     public static let identityNotFound = Self(rawValue: "IDENTITY_NOT_FOUND")
     /// The account has no such session.
     public static let sessionNotFound = Self(rawValue: "SESSION_NOT_FOUND")
-    /// The account has as many identities as it may have, the refusal's `limit`.
+    /// The account already has the greatest number of identities that is allowed, the refusal's `limit`.
     public static let limitReached = Self(rawValue: "LIMIT_REACHED")
-    /// Only identities would remain that cannot sign in.
+    /// No identity would remain with which the person can sign in.
     public static let lastUsableIdentity = Self(rawValue: "LAST_USABLE_IDENTITY")
-    /// Sign in in another way, with the refusal's `ticket`.
+    /// A second proof is required: sign in with another identity of the account and the refusal's `ticket`.
     public static let secondProofRequired = Self(rawValue: "SECOND_PROOF_REQUIRED")
     /// An administrator has disabled the account.
     public static let accountDisabled = Self(rawValue: "ACCOUNT_DISABLED")
-    /// The account is deleted; the refusal's `restoreToken` restores it.
+    /// The account is deleted; `restoreAccount` restores it with the refusal's `restoreToken`.
     public static let accountDeleted = Self(rawValue: "ACCOUNT_DELETED")
     /// Too many calls; wait for `retryAfter`.
     public static let rateLimited = Self(rawValue: "RATE_LIMITED")
@@ -77,11 +77,11 @@ extension GatehouseError.Code {
 
 /// The codes of the library itself.
 extension GatehouseError.Code {
-    /// There was no answer.
+    /// The server could not be reached, or its answer was lost.
     public static let networkError = Self(rawValue: "NETWORK_ERROR")
     /// The session could not be stored or read.
     public static let storageError = Self(rawValue: "STORAGE_ERROR")
-    /// The answer is not one of this API.
+    /// The response does not come from this API.
     public static let unexpectedAnswer = Self(rawValue: "UNEXPECTED_ANSWER")
     /// The call needs a session, and there is none.
     public static let signedOut = Self(rawValue: "SIGNED_OUT")

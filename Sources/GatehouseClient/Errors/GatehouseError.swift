@@ -1,16 +1,16 @@
 public import Foundation
 
-/// What a call of the library fails with.
+/// The error that every call of the library throws.
 ///
-/// No case and no description contains a token. Branch on `code`; new codes may be added.
+/// Its descriptions contain no tokens. Branch on `code`; later versions of the server may add codes.
 public enum GatehouseError: Error, Sendable {
-    /// The server, or a provider's page, refused.
+    /// The server or a provider's page refused the call.
     case refused(Refusal)
-    /// There was no answer. The session is kept.
+    /// The server could not be reached, or its answer was lost. The session is kept.
     case network(NetworkFailure)
-    /// The session could not be stored or read. It is kept in memory.
+    /// The session could not be stored or read. A session in memory is kept.
     case storage(StorageFailure)
-    /// The answer is not one of this API, such as that of a proxy or a network's sign-in page. The session is kept.
+    /// The response does not come from this API, but for example from a proxy. The session is kept.
     case unexpectedAnswer(status: Int, retryAfter: Duration? = nil)
     /// The call needs a session, and there is none.
     case signedOut
@@ -19,7 +19,7 @@ public enum GatehouseError: Error, Sendable {
 }
 
 extension GatehouseError {
-    /// Why there was no answer.
+    /// Why the server's answer did not arrive.
     public enum NetworkFailure: Error, Sendable, Hashable {
         /// The device has no network.
         case offline
@@ -31,13 +31,13 @@ extension GatehouseError {
         case timedOut
         /// No secure connection could be made.
         case insecure
-        /// Another failure, with the number of `URLError`.
+        /// Another failure, with the code of the `URLError`, or 0.
         case other(Int)
     }
 
-    /// Why the session was not stored.
+    /// Why the session could not be stored or read.
     public struct StorageFailure: Error, Sendable, Hashable {
-        /// What the library tried.
+        /// An operation on the storage.
         public enum Operation: String, Sendable, Hashable {
             /// Reading the stored session.
             case load
@@ -47,15 +47,15 @@ extension GatehouseError {
             case remove
         }
 
-        /// What failed.
+        /// The operation that failed.
         public let operation: Operation
-        /// The domain and number of the system's error, without paths or contents.
+        /// The domain and code of the system's error, without paths or contents.
         public let reason: String
     }
 }
 
 extension GatehouseError {
-    /// The stable code: the server's, or one of the library's own.
+    /// The stable code, from the server or from the library.
     public var code: Code {
         switch self {
         case .refused(let refusal): refusal.code
@@ -69,11 +69,11 @@ extension GatehouseError {
 
     /// The refusal, if the server refused.
     public var refusal: Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
-    /// The rule that refused, if it was one of the linking rules.
+    /// The id of the linking rule that refused the call, if one did.
     public var rule: String? { refusal?.rule }
-    /// What the person can do about it.
+    /// The ids of the actions with which the person can solve the problem.
     public var remedies: [String] { refusal?.remedies ?? [] }
-    /// How long the server asks to wait before the call is repeated.
+    /// How long to wait before the call is repeated, if the server says so.
     public var retryAfter: Duration? {
         switch self {
         case .refused(let refusal): refusal.retryAfter
@@ -91,7 +91,7 @@ extension GatehouseError: CustomStringConvertible, CustomDebugStringConvertible,
     /// The sentence alone.
     public var errorDescription: String? { message }
 
-    /// A sentence for developers.
+    /// A sentence for developers; do not show it to people.
     public var message: String {
         switch self {
         case .refused(let refusal): refusal.message
@@ -103,7 +103,7 @@ extension GatehouseError: CustomStringConvertible, CustomDebugStringConvertible,
         case .network(.other(let number)): "The network failed (\(number))"
         case .storage(let failure): "The session was not stored: \(failure.operation.rawValue), \(failure.reason)"
         case .unexpectedAnswer(let status, _): "The answer is not one of the account server (status \(status))"
-        case .signedOut: "Nobody is signed in"
+        case .signedOut: "No session: sign in first"
         case .cancelled: "The call was cancelled"
         }
     }
@@ -124,7 +124,7 @@ extension GatehouseError {
         }
     }
 
-    /// Converts an answer outside 200–299.
+    /// Converts a response whose status is not 200–299.
     init(status: Int, headers: [String: String], body: Data) {
         let retryAfter = RetryAfter.duration(in: headers)
         guard let envelope = try? JSONDecoder.ofAPI.decode(Refusal.Envelope.self, from: body) else {

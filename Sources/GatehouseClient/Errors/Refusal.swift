@@ -1,23 +1,23 @@
 public import Foundation
 
 extension GatehouseError {
-    /// What the server says about a call that it refuses.
+    /// The details of a refused call.
     ///
-    /// Its tickets are secrets, which no description shows.
+    /// Its tickets are `Secret` values, which descriptions do not show.
     public struct Refusal: Sendable, Hashable {
         /// The stable code.
         public let code: Code
-        /// A sentence for developers.
+        /// A sentence for developers; do not show it to people.
         public let message: String
-        /// The HTTP status, or 0 if a provider's page refused.
+        /// The HTTP status; 0 if the refusal comes from a provider's page or from the library.
         public let status: Int
-        /// The stable id of the linking rule that refused.
+        /// The stable id of the linking rule that refused the call.
         public var rule: String?
-        /// Why the rule refused, in a sentence.
+        /// Why the rule refused the call, in a sentence.
         public var reason: String?
-        /// What the person can do.
+        /// The ids of the actions with which the person can solve the problem.
         public var remedies: [String] = []
-        /// What is wrong with a new password: `tooShort`, `tooLong`, `tooGuessable`.
+        /// Why a new password is refused: `tooShort`, `tooLong` or `tooGuessable`.
         public var reasons: [String] = []
         /// How many identities an account may have.
         public var limit: Int?
@@ -25,11 +25,11 @@ extension GatehouseError {
         public var retryAfter: Duration?
         /// When a deleted account will be erased.
         public var purgeAfter: Date?
-        /// The ticket for `merge`, if the call has proven control of the other account.
+        /// The ticket for `merge`; `nil` if a merge is not possible.
         public var mergeToken: GatehouseClient.Secret?
         /// The ticket for `restoreAccount`.
         public var restoreToken: GatehouseClient.Secret?
-        /// The ticket for a second sign-in of the same account.
+        /// The ticket for `signIn` with a second proof of the same account.
         public var ticket: GatehouseClient.Secret?
 
         init(code: Code, message: String, status: Int = 0) {

@@ -2,9 +2,9 @@ internal import Foundation
 
 /// The field `Retry-After` (RFC 9110, 10.2.3).
 enum RetryAfter {
-    /// The pause that an answer asks for: in seconds, or until a time.
+    /// The pause that a response asks for.
     ///
-    /// That time counts from the answer's own `Date`, because the device's clock may be wrong.
+    /// A pause until a time is measured from the response's own `Date`, because the device's clock may be wrong.
     static func duration(in headers: [String: String]) -> Duration? {
         guard let text = headers["retry-after"]?.trimmingCharacters(in: .whitespaces) else { return nil }
         if let seconds = Int32(text) { return .seconds(max(0, seconds)) }

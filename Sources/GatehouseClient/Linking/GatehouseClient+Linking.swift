@@ -9,16 +9,16 @@ extension GatehouseClient {
         return try await value(of: .get("auth", "identities"), as: List.self).identities
     }
 
-    /// Adds an identity to the account that is signed in; it needs a recent sign-in, unless the account is a guest's.
+    /// Adds an identity to the account that is signed in; requires a recent sign-in, unless the account is a guest's.
     ///
-    /// A guest becomes permanent, with the same `uid` and session. For everyone else the link opens a new session, and
-    /// that replaces this one here.
+    /// A guest's account becomes permanent, with the same `uid` and session. For every other account the link opens a
+    /// new session, which replaces the client's present one.
     /// - Parameters:
-    ///   - proof: What shows that the identity is the person's; every kind but `.anonymous`.
-    ///   - choice: What happens to a guest if the identity belongs to another account; `nil` is `.keep`.
-    /// - Returns: `.linked`, or for a password `.mailed`: `verifyEmail(token:linking:)` then completes the link.
-    /// - Throws: `refused` with `IDENTITY_IN_USE` and mostly a `mergeToken` for `merge`, with `TOKEN_TOO_OLD`, with
-    ///   `LIMIT_REACHED`, or as for a sign-in; or another failure.
+    ///   - proof: Proves that the identity is the person's; every kind except `.anonymous`.
+    ///   - choice: What happens to a guest's account if the identity belongs to another account; `nil` is `.keep`.
+    /// - Returns: `.linked`; for a password `.mailed`: `verifyEmail` with `linking: true` then completes the link.
+    /// - Throws: `refused` with `IDENTITY_IN_USE` and, if a merge is possible, a `mergeToken` for `merge`; with
+    ///   `TOKEN_TOO_OLD`, `LIMIT_REACHED` or a code of `signIn`; or another failure.
     @discardableResult
     public func link(
         _ proof: Proof, onConflict choice: ConflictChoice? = nil
@@ -31,12 +31,13 @@ extension GatehouseClient {
         return .linked(try await taken(answer, continuing: signIn, appleUser: proof.appleUser))
     }
 
-    /// Proves again who is signed in, after which calls that need a recent sign-in work again.
+    /// Signs the same person in again, for calls that require a recent sign-in.
     ///
-    /// The new session replaces this one here.
+    /// The new session replaces the client's present one.
     /// - Parameter proof: A proof of an identity of this account.
-    /// - Returns: The same person as before.
-    /// - Throws: `refused` if the proof is wrong or another account's, or another failure; the session stays as it was.
+    /// - Returns: The new session of the same account.
+    /// - Throws: `refused` if the proof is wrong or belongs to another account, or another failure; the session is then
+    ///   unchanged.
     @discardableResult
     public func reauthenticate(_ proof: Proof) async throws(GatehouseError) -> SignedIn {
         let body = proof.body.merging(["provider": .string(proof.provider)]) { $1 }
@@ -44,22 +45,22 @@ extension GatehouseClient {
         return try await taken(answer, continuing: signIn, appleUser: proof.appleUser)
     }
 
-    /// Removes an identity by its id; it needs a recent sign-in.
+    /// Removes an identity by its id; requires a recent sign-in.
     ///
-    /// Sessions that the identity opened end. Removing the last one deletes the account.
+    /// The sessions that the identity opened end. If it is the last identity, the account is deleted.
     /// - Parameter id: The identity's id.
-    /// - Returns: Whether the account goes with it.
-    /// - Throws: `refused` with `IDENTITY_NOT_FOUND`, with `LAST_USABLE_IDENTITY` if only identities would remain that
-    ///   cannot sign in, or with `TOKEN_TOO_OLD`; or another failure.
+    /// - Returns: Whether only the identity was removed, or the account was deleted, too.
+    /// - Throws: `refused` with `IDENTITY_NOT_FOUND`, with `LAST_USABLE_IDENTITY` if no identity would remain with
+    ///   which the person can sign in, or with `TOKEN_TOO_OLD`; or another failure.
     @discardableResult
     public func unlink(_ id: Identity.ID) async throws(GatehouseError) -> Unlinked {
         let isCurrent = try await identities().first { $0.id == id }?.current ?? false
         return try await unlink(id, isCurrent: isCurrent)
     }
 
-    /// Removes the identity that opened this session, and signs out; otherwise like `unlink`.
-    /// - Returns: Whether the account goes with it.
-    /// - Throws: As `unlink`.
+    /// Removes the identity that opened this session, and signs out; otherwise it works as `unlink`.
+    /// - Returns: Whether only the identity was removed, or the account was deleted, too.
+    /// - Throws: The same errors as `unlink`.
     @discardableResult
     public func unlinkCurrent() async throws(GatehouseError) -> Unlinked {
         try await unlink("current", isCurrent: true)
@@ -77,11 +78,11 @@ extension GatehouseClient {
         return .accountDeleted(receipt: answer.receipt)
     }
 
-    /// Sends a code to a new e-mail address of an identity; it needs a recent sign-in.
+    /// Sends a code to the new e-mail address of an identity; requires a recent sign-in.
     /// - Parameters:
     ///   - id: The identity's id.
     ///   - email: The new address.
-    /// - Returns: The change, for `confirm`.
+    /// - Returns: The change, to pass to `confirm` with the code.
     /// - Throws: `refused` with `IDENTITY_NOT_FOUND` or `TOKEN_TOO_OLD`, or another failure.
     public func changeEmail(
         of id: Identity.ID, to email: String
@@ -89,11 +90,11 @@ extension GatehouseClient {
         try await changeAddress(of: id, "email", to: email)
     }
 
-    /// Sends a code to a new phone number of an identity; it needs a recent sign-in.
+    /// Sends a code to the new phone number of an identity; requires a recent sign-in.
     /// - Parameters:
     ///   - id: The identity's id.
     ///   - phone: The new number (E.164).
-    /// - Returns: The change, for `confirm`.
+    /// - Returns: The change, to pass to `confirm` with the code.
     /// - Throws: `refused` with `IDENTITY_NOT_FOUND` or `TOKEN_TOO_OLD`, or another failure.
     public func changePhone(
         of id: Identity.ID, to phone: String
@@ -109,10 +110,10 @@ extension GatehouseClient {
         return AddressChange(identity: id, sent: sent.code(of: kind, provider: nil, isBound: true))
     }
 
-    /// Completes a change of address with the code; the old address stays until then.
+    /// Completes a change of address with the code; until then the old address stays valid.
     /// - Parameters:
-    ///   - change: What `changeEmail` or `changePhone` returned.
-    ///   - code: The code that was sent.
+    ///   - change: The change from `changeEmail` or `changePhone`.
+    ///   - code: The code that the person entered.
     /// - Returns: The identity with its new address.
     /// - Throws: `refused` with `INVALID_CREDENTIALS` if the code is wrong or expired, or another failure.
     @discardableResult
@@ -122,7 +123,7 @@ extension GatehouseClient {
             of: .post("auth", "identities", change.identity, "address", "verify", body: body, access: .bearer))
     }
 
-    /// A change of address whose code is on its way.
+    /// A change of address that waits for its code.
     public struct AddressChange: Sendable, Hashable {
         let identity: Identity.ID
         /// The code that was sent.

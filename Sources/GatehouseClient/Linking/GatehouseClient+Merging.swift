@@ -1,9 +1,9 @@
 extension GatehouseClient {
-    /// Shows what a merge would do, and changes nothing; the ticket stays good.
+    /// Shows what a merge would do without doing it; the ticket stays valid.
     /// - Parameters:
     ///   - ticket: The `mergeToken` of a refusal with `IDENTITY_IN_USE`.
-    ///   - survivor: Whose `uid` survives; by default that of the older permanent account.
-    /// - Returns: What would happen.
+    ///   - survivor: The account whose `uid` stays; by default the older permanent account.
+    /// - Returns: The effects that the merge would have.
     /// - Throws: `refused` with `INVALID_TOKEN` if the ticket is used or expired, or another failure.
     public func planMerge(
         _ ticket: Secret, survivor: Survivor? = nil
@@ -11,12 +11,13 @@ extension GatehouseClient {
         try await value(of: call(ticket, survivor, isDry: true))
     }
 
-    /// Makes one account of two; it needs a recent sign-in.
+    /// Merges two accounts into one; requires a recent sign-in.
     ///
-    /// The session is then of the survivor. The absorbed account's sessions end, and its `uid` becomes an alias.
+    /// Afterwards the client has a session of the surviving account. The sessions of the absorbed account end, and its
+    /// `uid` becomes an alias.
     /// - Parameters:
     ///   - ticket: The `mergeToken` of a refusal with `IDENTITY_IN_USE`.
-    ///   - survivor: Whose `uid` survives; by default that of the older permanent account.
+    ///   - survivor: The account whose `uid` stays; by default the older permanent account.
     /// - Returns: The merge, with the time until which it can be undone.
     /// - Throws: `refused` with `INVALID_TOKEN` if the ticket is used or expired, or with `TOKEN_TOO_OLD`; or another
     ///   failure.
@@ -38,7 +39,7 @@ extension GatehouseClient {
         return call.changed { $0.repetition = isDry ? .unlessLate : .never }
     }
 
-    /// Lists what was merged into the account.
+    /// Lists the merges of other accounts into this one.
     /// - Returns: The merges, with the time until which each can be undone.
     /// - Throws: `signedOut`, or another failure.
     public func merges() async throws(GatehouseError) -> [Merge] {
@@ -46,7 +47,7 @@ extension GatehouseClient {
         return try await value(of: .get("auth", "merges"), as: List.self).merges
     }
 
-    /// Undoes a merge, so that both accounts are as before; it needs a recent sign-in.
+    /// Undoes a merge, so that there are two accounts again; requires a recent sign-in.
     /// - Parameter id: The merge's id; the newest merge of an account is undone first.
     /// - Throws: `refused` if the merge can no longer be undone, or with `TOKEN_TOO_OLD`; or another failure.
     public func undoMerge(_ id: Merge.ID) async throws(GatehouseError) {

@@ -1,9 +1,9 @@
 public import Foundation
 
 extension GatehouseClient {
-    /// A way in which the person can sign in to the account.
+    /// A way to sign in to the account, such as an e-mail address or an Apple account.
     public struct Identity: Sendable, Hashable, Codable, Identifiable {
-        /// The identity's id, which a change of its address keeps.
+        /// The identity's id, which stays the same when its address changes.
         public let id: String
         /// The provider's name.
         public let provider: String
@@ -21,7 +21,7 @@ extension GatehouseClient {
         public let createdAt: Date
         /// When it last signed in.
         public let lastUsedAt: Date?
-        /// Whether it opened this session.
+        /// Whether this identity opened the client's session.
         public let current: Bool
     }
 
@@ -29,23 +29,23 @@ extension GatehouseClient {
     public enum ConflictChoice: String, Sendable {
         /// Nothing: the call is refused with `IDENTITY_IN_USE`.
         case keep
-        /// The other account is signed in, and the guest's is erased.
+        /// The other account is signed in, and the guest's account is erased.
         case `switch`
-        /// The other account is signed in, and the guest's becomes part of it.
+        /// The guest's account is merged into the other account, which is signed in.
         case merge
     }
 
     /// The result of a link.
     public enum Linked: Sendable {
-        /// The identity belongs to the account; the session is of it.
+        /// The identity was added to the account; the value has the present session.
         case linked(SignedIn)
-        /// A link was mailed to the address; `verifyEmail(token:linking:)` adds it to the account.
+        /// A link was mailed to the address; `verifyEmail` with `linking: true` then adds the address to the account.
         case mailed(email: String)
     }
 
     /// The result of an unlink.
     public enum Unlinked: Sendable {
-        /// The identity is gone.
+        /// The identity was removed.
         case unlinked
         /// It was the last one, so the account is being deleted.
         case accountDeleted(receipt: Receipt?)

@@ -5,11 +5,11 @@ extension GatehouseClient {
     public enum Survivor: String, Sendable {
         /// The account that is signed in.
         case current
-        /// The account that the ticket is for.
+        /// The other account, to which the identity belongs.
         case other
     }
 
-    /// What a merge would do.
+    /// The effects that a merge would have.
     public struct MergePlan: Sendable, Hashable, Codable {
         /// What moves to the survivor.
         public struct Moves: Sendable, Hashable, Codable {
@@ -29,11 +29,11 @@ extension GatehouseClient {
 
         /// Something that is lost.
         public struct Drop: Sendable, Hashable, Codable {
-            /// `identity` for that of a guest, or `sessions`.
+            /// `identity` for a guest's identity, or `sessions`.
             public let kind: String
-            /// The identity's id.
+            /// The id of the identity, for the kind `identity`.
             public let id: String?
-            /// How many sessions end.
+            /// How many sessions end, for the kind `sessions`.
             public let count: Int?
         }
 
@@ -43,8 +43,8 @@ extension GatehouseClient {
         public let absorbed: String
         /// What moves to the survivor.
         public let moves: Moves
-        /// The names of values that do not move, such as `metadata.theme`: the survivor has another one, or the metadata of
-        /// both together would be too large.
+        /// The names of values that do not move, such as `metadata.theme`: the survivor has another value, or the
+        /// combined metadata would be too large.
         public let collisions: [String]
         /// What is lost.
         public let drops: [Drop]
@@ -52,7 +52,7 @@ extension GatehouseClient {
 
     /// A merge of two accounts.
     public struct Merge: Sendable, Hashable, Codable, Identifiable {
-        /// The id with which it is undone.
+        /// The id of the merge, for `undoMerge`.
         public let id: String
         /// The `uid` that stayed.
         public let survivor: String
@@ -60,7 +60,7 @@ extension GatehouseClient {
         public let absorbed: String
         /// Until when it can be undone.
         public let undoUntil: Date
-        /// When it was undone.
+        /// When it was undone; `nil` if it was not.
         public let undoneAt: Date?
     }
 }

@@ -3,12 +3,12 @@
     internal import Foundation
 
     extension AppleAccounts {
-        /// What this device knows.
+        /// The state of Apple accounts on this device.
         static let device = AppleAccounts(
             isRevoked: { user in
                 await withCheckedContinuation { continuation in
                     ASAuthorizationAppleIDProvider().getCredentialState(forUserID: user) { state, error in
-                        // An error says nothing, for example without a network.
+                        // An error, for example without a network, does not mean that the sign-in was revoked.
                         let isGone = state == .revoked || state == .notFound
                         continuation.resume(returning: error == nil && isGone)
                     }
@@ -30,7 +30,7 @@
 #endif
 
 extension AppleAccounts {
-    /// What this device knows; `nil` where there is no Sign in with Apple.
+    /// The state of Apple accounts on this device; `nil` on systems without Sign in with Apple.
     static var ofPlatform: AppleAccounts? {
         #if canImport(AuthenticationServices)
             device

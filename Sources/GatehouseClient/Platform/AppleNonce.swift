@@ -1,4 +1,4 @@
-/// The nonce of one Sign in with Apple: Apple gets its SHA-256, and the server the raw value.
+/// The nonce of one Sign in with Apple: Apple receives its SHA-256, the server receives the raw value.
 public struct AppleNonce: Sendable, CustomStringConvertible, CustomReflectable {
     /// The raw value, for `Proof.apple`.
     public let raw: String
@@ -8,7 +8,7 @@ public struct AppleNonce: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// The value for `ASAuthorizationAppleIDRequest.nonce`.
     public var hashed: String { SHA256.hex(of: raw) }
-    /// Shows nothing of the value.
+    /// A constant that does not contain the value.
     public var description: String { "a nonce" }
     /// A mirror without the value.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

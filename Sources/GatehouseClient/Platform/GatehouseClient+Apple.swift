@@ -3,12 +3,12 @@
     internal import Foundation
 
     extension GatehouseClient.Proof {
-        /// Creates the proof from what `SignInWithAppleButton` or `ASAuthorizationController` returned.
+        /// Creates the proof from the credential of `SignInWithAppleButton` or `ASAuthorizationController`.
         /// - Parameters:
         ///   - credential: The credential.
         ///   - nonce: The nonce whose hash was in the request.
-        ///   - provider: The provider's name, if several of the kind are configured.
-        /// - Returns: `nil` if the credential has no identity token.
+        ///   - provider: The provider's name, if several providers of this kind are configured.
+        /// - Returns: The proof; `nil` if the credential has no identity token.
         public static func apple(
             _ credential: ASAuthorizationAppleIDCredential, nonce: AppleNonce?, provider: String? = nil
         ) -> Self? {
@@ -24,11 +24,11 @@
     }
 
     extension GatehouseClient {
-        /// Shows Apple's sheet, and waits for the person.
+        /// Shows Apple's sheet, and waits until the person completes or closes it.
         /// - Parameters:
         ///   - anchor: The window above which the sheet appears.
-        ///   - scopes: What the app asks for.
-        ///   - provider: The provider's name, if several of the kind are configured.
+        ///   - scopes: The data that the app requests from Apple.
+        ///   - provider: The provider's name, if several providers of this kind are configured.
         /// - Returns: The proof for `signIn`, `link` or `reauthenticate`.
         /// - Throws: `refused` with `access_denied` if the person closes the sheet, or `unexpectedAnswer`.
         @MainActor
@@ -56,7 +56,7 @@
         }
     }
 
-    /// One sheet of Apple.
+    /// One presentation of Apple's sheet.
     @MainActor
     private final class AppleSheet: NSObject, ASAuthorizationControllerDelegate,
         ASAuthorizationControllerPresentationContextProviding

@@ -3,15 +3,15 @@
     internal import Foundation
 
     extension GatehouseClient {
-        /// Opens a provider's page in the system's browser window, and waits until the person comes back.
+        /// Opens a provider's page in the system's browser window, and waits until the browser returns to the app.
         /// - Parameters:
         ///   - provider: The provider's name, or `hosted` for the application's own pages.
-        ///   - redirectURI: One of the application's registered redirect URIs: `<scheme>://…`, or an associated domain.
-        ///   - purpose: What the proof is for.
-        ///   - parameters: What the page gets from the app; see `beginRedirect`.
-        ///   - remember: `false` keeps the session of a sign-in in memory only, and asks the server for a short one.
+        ///   - redirectURI: One of the application's redirect URIs, with the app's own scheme or an associated domain.
+        ///   - purpose: The purpose of the proof.
+        ///   - parameters: Parameters for the provider's page; see `beginRedirect`.
+        ///   - remember: `false` keeps the session of a sign-in in memory only, and requests a short one.
         ///   - anchor: The window above which the page appears.
-        ///   - isEphemeral: Whether the page has no cookies of the browser.
+        ///   - isEphemeral: Whether the page opens without the browser's cookies.
         /// - Returns: The proof for `signIn`, `link` or `reauthenticate`.
         /// - Throws: `refused` with `access_denied` if the person closes the page, or another failure.
         @MainActor

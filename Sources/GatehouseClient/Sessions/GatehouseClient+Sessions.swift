@@ -1,18 +1,18 @@
 public import Foundation
 
 extension GatehouseClient {
-    /// Who is signed in, read from the storage the first time; `nil` if nobody is.
+    /// The present session, which is read from the storage once; `nil` if no one is signed in.
     public var session: Session? {
         get async throws(GatehouseError) { try await keeper.session() }
     }
 
-    /// What happens to the session from now on; the first element is the state of now.
+    /// The changes of the session; the first element is the current state.
     ///
-    /// Each call returns a stream of its own. It ends with the client.
+    /// Each call returns a new stream. It ends when the last client that shares the session is released.
     public var changes: AsyncStream<Change> { keeper.changes() }
 
-    /// Renews the stored session and reads the account.
-    /// - Returns: Who is signed in; `nil` if nobody is, or if the server has ended the session.
+    /// Checks the stored session with the server and fetches the account; renews the access token if necessary.
+    /// - Returns: The session; `nil` if no one is signed in, or if the server has ended the session.
     /// - Throws: Any other failure; the session is then kept.
     @discardableResult
     public func resume() async throws(GatehouseError) -> Session? {
@@ -30,9 +30,9 @@ extension GatehouseClient {
     }
 
     /// An access token for the app's own server, renewed if necessary.
-    /// - Parameter rejected: The token that the app's server refused; another one is returned.
-    /// - Returns: A token that is good now.
-    /// - Throws: `signedOut`, or the failure of the renewal.
+    /// - Parameter rejected: A token that the app's server refused; the method does not return it again.
+    /// - Returns: A valid access token.
+    /// - Throws: `signedOut`, or the error of the renewal.
     public func accessToken(insteadOf rejected: Secret? = nil) async throws(GatehouseError) -> Secret {
         let grant = try await keeper.grant()
         guard grant.token == rejected else { return grant.token }
@@ -47,25 +47,25 @@ extension GatehouseClient {
         public let id: String
         /// The device's name.
         public let device: String?
-        /// The network address that opened it.
+        /// The IP address from which it was opened.
         public let address: String?
         /// When it was opened.
         public let createdAt: Date
         /// When it was last used.
         public let lastSeenAt: Date?
-        /// Whether it is this one.
+        /// Whether it is the client's own session.
         public let current: Bool
     }
 
     /// Lists the account's live sessions on all devices.
-    /// - Returns: The sessions; this one is `current`.
+    /// - Returns: The sessions; the client's own is `current`.
     /// - Throws: `signedOut`, or another failure.
     public func sessions() async throws(GatehouseError) -> [OpenSession] {
         struct List: Decodable { let sessions: [OpenSession] }
         return try await value(of: .get("auth", "sessions"), as: List.self).sessions
     }
 
-    /// Ends one session; that of this client is ended with `signOut`.
+    /// Ends another session of the account; to end the client's own, call `signOut`.
     /// - Parameter id: The session's id.
     /// - Throws: `refused` with `SESSION_NOT_FOUND`, or another failure.
     public func endSession(_ id: OpenSession.ID) async throws(GatehouseError) {

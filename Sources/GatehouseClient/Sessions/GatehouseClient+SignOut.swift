@@ -1,19 +1,19 @@
 extension GatehouseClient {
     /// Which sessions a sign-out ends.
     public enum SignOutScope: String, Sendable {
-        /// This one.
+        /// The client's own session.
         case local
-        /// All others; this one stays.
+        /// All other sessions of the account.
         case others
-        /// All of the account.
+        /// All sessions of the account.
         case global
     }
 
     /// Ends sessions.
     ///
-    /// Unless only the others end, the session is forgotten here at once, and then at the server.
+    /// With `local` and `global` the client removes its session at once, and then ends it on the server.
     /// - Parameter scope: Which sessions end.
-    /// - Throws: The failure to tell the server, where the session then lives on until it expires.
+    /// - Throws: An error if the server cannot be reached; the session then stays valid there until it expires.
     public func signOut(_ scope: SignOutScope = .local) async throws(GatehouseError) {
         guard scope != .others else {
             try await answer(to: .post("auth", "logout", body: ["scope": "others"], access: .bearer))
@@ -23,13 +23,13 @@ extension GatehouseClient {
         do {
             try await end(former, scope)
         } catch .refused(let refusal) where refusal.endsSession {
-            // The server had ended it before.
+            // The server has already ended the session.
         }
     }
 
     /// Ends a session with its own tokens.
     ///
-    /// An access token that has expired is enough for the session itself, while `global` needs a good one.
+    /// For the session itself an expired access token suffices; `global` requires a valid one.
     private func end(_ former: HeldSession, _ scope: SignOutScope) async throws(GatehouseError) {
         var (bearer, refreshToken) = (former.access?.token, former.refreshToken)
         if bearer == nil || scope == .global {

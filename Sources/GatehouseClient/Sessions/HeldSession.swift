@@ -4,9 +4,9 @@ struct HeldSession: Sendable {
     var refreshToken: GatehouseClient.Secret
     /// `nil` after the session was read from the storage.
     var access: AccessToken?
-    /// Whether the session is stored.
+    /// Whether the session is written to the storage.
     var isRemembered: Bool
-    /// Apple's id of the person, if Sign in with Apple on this device has opened the session.
+    /// Apple's id of the person, if Sign in with Apple on this device opened the session.
     var appleUser: String?
 }
 
@@ -17,14 +17,14 @@ extension HeldSession {
             appleUser: stored.appleUser)
     }
 
-    /// Apple's id of the person, if the same identity has opened a session that continues this one.
+    /// Apple's id of the person, if the same identity opened `session`, which continues this one.
     func appleUser(of session: GatehouseClient.Session) -> String? {
         session.auth.providerUid == self.session.auth.providerUid
             && session.auth.provider == self.session.auth.provider ? appleUser : nil
     }
 }
 
-/// What a client knows about its session.
+/// The state of a client's session.
 enum KeptState: Sendable {
     /// Not read from the storage yet.
     case unread
@@ -33,7 +33,7 @@ enum KeptState: Sendable {
 }
 
 extension SessionKeeper {
-    /// Whether what continues the session is stored and long, too.
+    /// Whether a session that continues the present one is stored and long; `true` without a session.
     var isRemembered: Bool {
         if case .signedIn(let held) = state { return held.isRemembered }
         return true

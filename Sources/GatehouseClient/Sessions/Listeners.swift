@@ -1,4 +1,4 @@
-/// The streams to which changes of a session go.
+/// The streams that receive the changes of a session.
 final class Listeners: Sendable {
     private let open = Locked<(next: Int, streams: [Int: AsyncStream<GatehouseClient.Change>.Continuation])>((0, [:]))
 

@@ -1,13 +1,13 @@
-/// The tokens of a refresh, with their life.
+/// The tokens of a refresh, and the lifetime of the access token.
 struct AccessResponse: Sendable {
     let pair: TokenPair
     let access: AccessToken
 }
 
 extension Server {
-    /// Exchanges a refresh token.
+    /// Exchanges a refresh token for its successor and an access token.
     ///
-    /// If the answer is lost the same token is sent again: the server then gives the same successor.
+    /// If the answer is lost, the same token is sent again, and the server returns the same successor.
     func renewed(with token: GatehouseClient.Secret) async -> Result<AccessResponse, GatehouseError> {
         let call = Call.post("auth", "refresh", body: ["refreshToken": .string(token.value)], access: .open)
             .changed { $0.repetition = .evenIfLate }
@@ -22,7 +22,7 @@ extension Server {
 }
 
 extension GatehouseError.Refusal {
-    /// Whether the answer to a refresh means that the session is over.
+    /// Whether the refusal of a refresh means that the session has ended.
     var endsSession: Bool {
         switch code {
         case .invalidRefreshToken, .invalidToken: status == 401

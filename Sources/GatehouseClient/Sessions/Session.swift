@@ -1,36 +1,36 @@
 internal import Foundation
 
 extension GatehouseClient {
-    /// Who is signed in.
+    /// A session: the account that is signed in, and the identity that opened the session.
     public struct Session: Sendable, Hashable, Codable {
         /// The account.
         public internal(set) var user: User
-        /// The identity that signed in.
+        /// The identity that opened the session.
         public internal(set) var auth: Auth
 
         /// The account's id, which identifies the person in the app.
         public var uid: String { user.id }
     }
 
-    /// What happened to the session.
+    /// A change of the session.
     public enum Change: Sendable {
-        /// Somebody is signed in: by a sign-in, or read from the storage.
+        /// A session began: by a sign-in, or because it was read from the storage.
         case signedIn(Session)
-        /// The account or the identity of the same person changed.
+        /// The account or the identity of the session changed; the person is the same.
         case updated(Session)
-        /// Nobody is signed in any more.
+        /// There is no session, or it ended.
         case signedOut(SignOutReason)
         /// The access token could not be renewed. The session is kept, and the next call tries again.
         case refreshFailed(GatehouseError)
-        /// The session could not be stored. It is kept in memory, and storing is tried again.
+        /// The session could not be stored or read. A session in memory is kept, and the library tries again.
         case storageFailed(GatehouseError)
         /// The session is stored again after a failure.
         case stored
     }
 
-    /// Why nobody is signed in.
+    /// Why there is no session.
     public enum SignOutReason: Sendable {
-        /// Nobody has been.
+        /// No one was signed in.
         case notSignedIn
         /// The app signed the person out.
         case signedOut
@@ -38,18 +38,18 @@ extension GatehouseClient {
         case ended(GatehouseError.Refusal)
         /// The account was deleted.
         case accountDeleted
-        /// The identity that had signed in was removed.
+        /// The identity that opened the session was removed.
         case identityRemoved
     }
 }
 
-/// What the storage holds.
+/// The stored form of a session.
 struct StoredSession: Codable, Sendable {
     /// The version of this format.
     var version = 1
     let refreshToken: GatehouseClient.Secret
     let session: GatehouseClient.Session
-    /// Apple's id of the person, if Sign in with Apple on this device has opened the session.
+    /// Apple's id of the person, if Sign in with Apple on this device opened the session.
     var appleUser: String?
 }
 
@@ -71,18 +71,18 @@ struct TokenPair: Decodable, Sendable {
     let refreshToken: GatehouseClient.Secret
 }
 
-/// An access token with its life on the monotonic clock.
+/// An access token with its lifetime on the monotonic clock.
 struct AccessToken: Sendable {
     let token: GatehouseClient.Secret
-    /// From when on it is renewed while it is still used.
+    /// The time from which it is renewed in advance; until `end` it is still used.
     let renewAt: ContinuousClock.Instant
-    /// From when on it is not used any more.
+    /// The time from which it is no longer used.
     let end: ContinuousClock.Instant
 
-    /// Creates the token of an answer.
+    /// Creates the token from a response.
     ///
-    /// The life counts from the request, so that it is never overestimated, and ends a little early, so that the token
-    /// is still good when a call arrives.
+    /// The lifetime counts from the request, so that it is never overestimated. It ends a little early, so that the
+    /// token is still valid when a call arrives.
     init(_ pair: TokenPair, askedAt: ContinuousClock.Instant) {
         let life = min(max(pair.expiresIn, 0), 31_536_000)
         token = pair.accessToken

@@ -1,15 +1,15 @@
-/// What the device knows about people who signed in with Apple; tests replace it.
+/// The state of Apple accounts on the device; tests replace it.
 struct AppleAccounts: Sendable {
-    /// Whether the person with Apple's id has revoked that the app may use their Apple Account.
+    /// Whether the person with this Apple id has revoked the app's use of their Apple Account.
     let isRevoked: @Sendable (_ user: String) async -> Bool
-    /// An element each time somebody revokes it while the app runs.
+    /// Yields an element for each revocation while the app runs.
     let revocations: @Sendable () -> AsyncStream<Void>
 }
 
 extension SessionKeeper {
-    /// Signs out when the person revokes that the app may use the Apple Account by which the session was opened.
+    /// Signs out when the person revokes the app's use of the Apple Account that opened the session.
     ///
-    /// With `checkingNow`, that is checked at once: it may have happened while the app did not run.
+    /// `checkingNow` also checks at once, because the revocation may have happened while the app did not run.
     func watchAppleAccount(checkingNow: Bool) {
         guard appleWatch == nil, let accounts = server.options.appleAccounts, case .signedIn(let held) = state,
             let user = held.appleUser
@@ -22,10 +22,10 @@ extension SessionKeeper {
         }
     }
 
-    /// Signs out if the session is of that person; `nil` is any person who signed in with Apple.
+    /// Signs out if the session belongs to that person; `nil` is any person who signed in with Apple.
     private func signOut(appleUser user: String?) async {
         guard case .signedIn(let held) = state, let known = held.appleUser, user == nil || user == known else { return }
-        // If the server is not told, its session expires.
+        // If the server cannot be reached, the session expires there.
         try? await GatehouseClient(server: server, keeper: self).signOut()
     }
 }

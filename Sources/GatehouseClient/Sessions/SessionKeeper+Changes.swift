@@ -1,5 +1,5 @@
 extension SessionKeeper {
-    /// The changes from now on; the first element is the state of now.
+    /// The changes of the session; the first element is the current state.
     nonisolated func changes() -> AsyncStream<GatehouseClient.Change> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: GatehouseClient.Change.self, bufferingPolicy: .bufferingNewest(100))

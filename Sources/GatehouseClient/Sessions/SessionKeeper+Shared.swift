@@ -1,7 +1,7 @@
 extension SessionKeeper {
-    /// Whether another process that shares the storage has signed another person in there.
+    /// Whether another process has stored the session of another person in the shared storage.
     ///
-    /// This process must not remove that session; the next call reads it.
+    /// This process must not remove that session; its next call reads it.
     var storageHoldsAnotherPerson: Bool {
         guard case .signedIn(let held) = state, held.isRemembered, let data = try? storage.load(),
             let stored = try? StoredSession(data)
@@ -9,12 +9,12 @@ extension SessionKeeper {
         return stored.session.uid != held.session.uid
     }
 
-    // Only `shared` uses it, under the lock of `live`; `weak let` needs a later version of the language.
+    // Only `shared` uses it, under the lock of `live`; `weak let` requires a later version of Swift.
     private struct Weak: @unchecked Sendable { weak var keeper: SessionKeeper? }
 
     private static let live = Locked<[String: Weak]>([:])
 
-    /// The keeper of a place: two of them would present the same refresh token at the same time.
+    /// The one keeper of a place; two keepers would present the same refresh token at the same time.
     static func shared(at place: String?, orElse make: () -> SessionKeeper) -> SessionKeeper {
         guard let place else { return make() }
         return live.withLock { live in

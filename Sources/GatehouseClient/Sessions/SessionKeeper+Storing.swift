@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension SessionKeeper {
-    /// How long storing is not tried again after a failure.
+    /// The pause after a failure before the session is stored again.
     private static let patience = Duration.seconds(5)
 
     func storeAgain() {
@@ -28,9 +28,9 @@ extension SessionKeeper {
         }
     }
 
-    /// Removes the stored session once its refresh token is older than the one before the present one.
+    /// Removes the stored session if its refresh token is older than the present token's predecessor.
     ///
-    /// The server accepts that one once more. An older one would end the session, or be of another person.
+    /// The server accepts the predecessor once more. An older token would end the session, or belong to another person.
     private func removeOutdated() {
         guard case .signedIn(let held) = state else { return }
         unsaved.insert(held.refreshToken)

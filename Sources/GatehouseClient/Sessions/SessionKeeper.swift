@@ -10,7 +10,7 @@ actor SessionKeeper {
     let current = Locked<GatehouseClient.Secret?>(nil)
 
     private(set) var state = KeptState.unread
-    /// Counts the sign-ins of different people, so that a call of one is never repeated for another.
+    /// Counts the sign-ins of different people, so that a call of one person is never repeated for another.
     private var signIn = 0
     private var refreshes = 0
     private var refreshing: Refresh?
@@ -18,9 +18,9 @@ actor SessionKeeper {
     private var retry = RefreshRetry()
     /// When storing is tried again; `nil` if the storage holds the session.
     var storeAgainAt: ContinuousClock.Instant?
-    /// The refresh tokens that were not saved since the storage held the newest one, and that of a former person.
+    /// The refresh tokens that could not be saved since the last success, and the token of the previous person.
     var unsaved: Set<GatehouseClient.Secret> = []
-    /// Signs out once Apple says so; see `watchAppleAccount`.
+    /// Signs out when Apple reports a revocation; see `watchAppleAccount`.
     var appleWatch: Task<Void, Never>?
 
     init(server: Server, storage: any GatehouseClient.Storage, renewsByItself: Bool) {
@@ -36,7 +36,7 @@ actor SessionKeeper {
 
     // MARK: - Reading
 
-    /// The session, read from the storage the first time.
+    /// The session, which is read from the storage once.
     func session() throws(GatehouseError) -> GatehouseClient.Session? {
         try load()
         if case .signedIn(let held) = state { return held.session }
@@ -70,7 +70,7 @@ actor SessionKeeper {
             scheduleRenewal(after: .zero)
             watchAppleAccount(checkingNow: true)
         } catch {
-            // Of another version, or damaged; the next sign-in replaces it.
+            // The stored session is damaged or from another version; the next sign-in replaces it.
             state = .signedOut
             listeners.report(.storageFailed(.storage(.init(operation: .load, reason: "unreadable"))))
         }
@@ -78,11 +78,11 @@ actor SessionKeeper {
 
     // MARK: - Access tokens
 
-    /// Returns an access token that is good for a call, renewed if necessary.
+    /// Returns a valid access token, renewed if necessary.
     /// - Parameter rejected: The token that the server refused for the same sign-in.
     /// - Returns: The token and its sign-in.
-    /// - Throws: `signedOut`, also if another person has signed in, or the failure of the renewal; without sending one, the
-    ///   previous failure until the `Retry-After` of that has passed.
+    /// - Throws: `signedOut`, also if another person has signed in, or the error of the renewal. Until the
+    ///   `Retry-After` of a failed renewal is over, its error is thrown again without a request.
     func grant(insteadOf rejected: Grant? = nil) async throws(GatehouseError) -> Grant {
         try load()
         guard case .signedIn(let held) = state, rejected.map({ $0.signIn == signIn }) ?? true else {
@@ -110,7 +110,7 @@ actor SessionKeeper {
         return task
     }
 
-    /// The refresh token to present: that of the storage, if another process has renewed the same session.
+    /// The refresh token to present: the stored one, if another process has renewed the same session.
     private func newestRefreshToken(_ held: HeldSession) -> GatehouseClient.Secret {
         guard held.isRemembered, storeAgainAt == nil, let data = try? storage.load(),
             let stored = try? StoredSession(data), stored.session.uid == held.session.uid
@@ -150,10 +150,11 @@ actor SessionKeeper {
 
     // MARK: - Changing
 
-    /// Takes over the session of a sign-in.
+    /// Replaces the present session with the session of a sign-in.
     ///
-    /// `former` is the sign-in that the session continues, and `appleUser` the person by whose Apple Account it was opened.
-    /// - Throws: `signedOut` if another sign-in has taken its place.
+    /// `former` is the sign-in that the session continues. `appleUser` is Apple's id of the person, if an Apple Account
+    /// opened the session.
+    /// - Throws: `signedOut` if another sign-in has replaced `former`.
     func adopt(
         _ answer: SessionResponse, access: AccessToken, isRemembered: Bool?, continuing former: Int? = nil,
         appleUser: String? = nil
@@ -178,7 +179,7 @@ actor SessionKeeper {
         watchAppleAccount(checkingNow: false)
     }
 
-    /// Takes over what the server says about the account.
+    /// Updates the account of the session with the one from the server.
     func update(_ user: GatehouseClient.User, of signIn: Int) {
         guard self.signIn == signIn, case .signedIn(var held) = state, held.session.uid == user.id,
             held.session.user != user

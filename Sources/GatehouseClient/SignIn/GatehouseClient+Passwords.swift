@@ -1,12 +1,12 @@
 extension GatehouseClient {
-    /// Registers an address with a password and has a link mailed that opens the account.
+    /// Registers an address with a password; the server mails a link whose token `verifyEmail` takes.
     ///
-    /// The answer is the same for an address that is taken, whose owner gets a notice.
+    /// The answer is the same if the address already has an account; its owner then receives a notice instead.
     /// - Parameters:
     ///   - email: The address.
     ///   - password: The password of the account.
     ///   - displayName: The name to show.
-    /// - Returns: The address as the server writes it.
+    /// - Returns: The address in the server's spelling.
     /// - Throws: `refused` with `TOO_WEAK_PASSWORD` and `reasons`, or another failure.
     @discardableResult
     public func register(
@@ -18,13 +18,13 @@ extension GatehouseClient {
         return try await value(of: .post("auth", "register", body: body, access: .open), as: MailedResponse.self).email
     }
 
-    /// Signs in with the token of a registration's mail.
+    /// Verifies the address with the token of the mailed link, and signs in.
     /// - Parameters:
     ///   - token: The mailed token.
-    ///   - password: The registered password, where the application requires it.
-    ///   - linking: Whether the address joins the account that is signed in, which has registered it with `link`.
-    ///   - remember: As for `signIn`, unless the address joins.
-    /// - Returns: Who is signed in now.
+    ///   - password: The registered password, if the application requires it.
+    ///   - linking: Whether `link` mailed the token: the address is then added to the account that is signed in.
+    ///   - remember: As for `signIn`; with `linking` the session stays as long as it was.
+    /// - Returns: The new session.
     /// - Throws: `refused` with `INVALID_TOKEN` if the token is used or expired, or another failure.
     @discardableResult
     public func verifyEmail(
@@ -40,14 +40,14 @@ extension GatehouseClient {
         return try await taken(answer, continuing: signIn)
     }
 
-    /// Has a link mailed that sets a new password, if the address has an account.
-    /// - Parameter email: The address; the call says nothing about whether it has an account.
+    /// Requests a mail with a link that sets a new password.
+    /// - Parameter email: The address. The call succeeds even if the address has no account.
     /// - Throws: `refused` with `RATE_LIMITED`, or another failure.
     public func forgotPassword(email: String) async throws(GatehouseError) {
         try await answer(to: .post("auth", "forgot-password", body: ["email": .string(email)], access: .open))
     }
 
-    /// Sets a new password with the token of that mail, which ends every session of the account.
+    /// Sets a new password with the token of the mail of `forgotPassword`; ends every session of the account.
     /// - Parameters:
     ///   - token: The mailed token.
     ///   - password: The new password.
@@ -58,9 +58,9 @@ extension GatehouseClient {
         try await answer(to: .post("auth", "reset-password", body: body, access: .open))
     }
 
-    /// Sets a new password and ends the account's other sessions; it needs a recent sign-in.
+    /// Sets a new password and ends the account's other sessions; requires a recent sign-in.
     /// - Parameters:
-    ///   - current: The present password; if it is given it must be right.
+    ///   - current: The present password; if it is not `nil`, the server checks it.
     ///   - password: The new password.
     /// - Throws: `refused` with `TOO_WEAK_PASSWORD`, `INVALID_CREDENTIALS` or `TOKEN_TOO_OLD`, or another failure.
     public func changePassword(current: String? = nil, to password: String) async throws(GatehouseError) {

@@ -3,37 +3,37 @@ internal import Foundation
 extension GatehouseClient {
     /// The result of a sign-in.
     public struct SignedIn: Sendable {
-        /// Who is signed in now.
+        /// The new session.
         public let session: Session
-        /// Whether the sign-in has opened the account.
+        /// Whether the sign-in has created the account.
         public let isNewAccount: Bool
-        /// Whether an administrator asks for a new password.
+        /// Whether an administrator requires a new password.
         public let shouldChangePassword: Bool
     }
 
     /// A way to sign in that the application offers.
     public struct Provider: Sendable, Hashable, Codable {
-        /// What an app has to do.
+        /// What the app must do to sign a person in with a provider.
         public struct Flow: RawRepresentable, Sendable, Hashable, Codable {
-            /// The flow as the server writes it.
+            /// The flow as the server sends it.
             public let rawValue: String
-            /// Creates a flow.
+            /// Creates a flow from the server's string.
             public init(rawValue: String) { self.rawValue = rawValue }
-            /// One call with a credential.
+            /// The app sends a credential in one call.
             public static let direct = Self(rawValue: "direct")
-            /// A code is sent, and answered.
+            /// The app requests a code with `sendCode` and sends back the code that the person enters.
             public static let challenge = Self(rawValue: "challenge")
-            /// The person signs in on a page.
+            /// The person signs in on a page in a browser; see `beginRedirect`.
             public static let redirect = Self(rawValue: "redirect")
         }
 
-        /// The configured name.
+        /// The name in the server's configuration.
         public let name: String
         /// The kind, such as `oidc`.
         public let kind: String
         /// The name to show.
         public let displayName: String
-        /// What an app has to do.
+        /// What the app must do to sign a person in.
         public let flow: Flow
     }
 
@@ -45,13 +45,14 @@ extension GatehouseClient {
         return try await value(of: .get("auth", "providers", access: .open), as: List.self).providers
     }
 
-    /// Signs in, in place of anybody who is signed in now.
+    /// Signs in; the new session replaces the present one.
     /// - Parameters:
-    ///   - proof: What the person proves who they are with.
-    ///   - ticket: The ticket of a `SECOND_PROOF_REQUIRED`, if this is the second proof.
-    ///   - remember: `false` keeps the session in memory only, and asks the server for a short one.
-    /// - Returns: Who is signed in now.
-    /// - Throws: `refused` if the proof or the account is refused, or another failure; the session stays as it was.
+    ///   - proof: A credential that proves who the person is.
+    ///   - ticket: The ticket of a refusal with `SECOND_PROOF_REQUIRED`, if this is the second proof.
+    ///   - remember: `false` keeps the session in memory only, and requests a short session from the server.
+    /// - Returns: The new session.
+    /// - Throws: `refused` if the server refuses the proof or the account, or another failure; the present session
+    ///   is then unchanged.
     @discardableResult
     public func signIn(
         _ proof: Proof, ticket: Secret? = nil, remember: Bool = true
@@ -66,12 +67,12 @@ extension GatehouseClient {
         return try await taken(answer(to: call), isRemembered: remember, appleUser: proof.appleUser)
     }
 
-    /// Sends a call that answers with a session, and takes the session over.
+    /// Sends a call whose answer has a session, and keeps that session.
     func opened(by call: Call, isRemembered: Bool) async throws(GatehouseError) -> SignedIn {
         try await taken(answer(to: call), isRemembered: isRemembered)
     }
 
-    /// Sends a call that opens another session for who is signed in, as short as the present one.
+    /// Sends a call that opens another session of the same person; it is short if the present one is short.
     /// - Returns: The answer, and the number of the sign-in that it continues.
     func reopened(by call: Call) async throws(GatehouseError) -> (answer: Answer, signIn: Int) {
         let signIn = try await keeper.currentSignIn()

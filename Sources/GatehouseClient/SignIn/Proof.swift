@@ -1,20 +1,20 @@
 extension GatehouseClient {
-    /// What somebody proves who they are with.
+    /// A credential that proves who the person is.
     ///
-    /// The same proof signs in, links an identity to the account that is signed in, or re-authenticates it.
+    /// Pass it to `signIn`, to `link` or to `reauthenticate`.
     public struct Proof: Sendable {
         /// The path of the sign-in below `/api/v1`.
         let signInPath: [String]
         /// The provider, for linking and re-authentication.
         let provider: String
-        /// Whether a sign-in names the provider in its body, which only several providers of a kind need.
+        /// Whether a sign-in names the provider in its body, which is needed only if several of a kind are configured.
         let namesProvider: Bool
         let body: [String: JSON]
-        /// Whether a sign-in presents the bearer, because the code was requested with it.
+        /// Whether a sign-in sends the access token, because the code was requested with it.
         var isBound = false
-        /// Whether the session of a sign-in is stored and long, as far as the proof decides that.
+        /// Whether the session of a sign-in may be stored and long; `false` overrides the sign-in's `remember`.
         var isRemembered = true
-        /// Apple's id of the person, if Sign in with Apple on this device gave the proof.
+        /// Apple's id of the person, if the proof comes from Sign in with Apple on this device.
         var appleUser: String?
 
         private init(_ path: [String], provider: String, names: Bool, _ body: [String: JSON?]) {
@@ -25,14 +25,14 @@ extension GatehouseClient {
 }
 
 extension GatehouseClient.Proof: CustomStringConvertible, CustomReflectable {
-    /// The provider's name.
+    /// The kind of value and the provider's name, without the credential.
     public var description: String { "a proof of \(provider)" }
     /// A mirror without the credential.
     public var customMirror: Mirror { Mirror(self, children: ["provider": provider]) }
 }
 
 extension GatehouseClient.Proof {
-    /// A new guest; it can only sign in.
+    /// A new guest; only `signIn` accepts it.
     public static var anonymous: Self { Self(["auth", "anonymous"], provider: "anonymous", names: false, [:]) }
 
     /// An e-mail address and its password.
@@ -49,9 +49,9 @@ extension GatehouseClient.Proof {
 
     /// The code that was sent to an address or a phone number.
     /// - Parameters:
-    ///   - code: What the person has read there.
-    ///   - sent: What `sendCode` returned.
-    /// - Returns: The proof, which allows five attempts.
+    ///   - code: The code that the person entered.
+    ///   - sent: The challenge from `sendCode`.
+    /// - Returns: The proof; the server allows five attempts for each code that was sent.
     public static func code(_ code: String, of sent: GatehouseClient.SentCode) -> Self {
         var proof = Self(
             ["auth", sent.kind, "otp", "verify"], provider: sent.provider ?? sent.kind, names: sent.provider != nil,
@@ -60,15 +60,15 @@ extension GatehouseClient.Proof {
         return proof
     }
 
-    /// What Sign in with Apple gave the app.
+    /// The result of Sign in with Apple.
     /// - Parameters:
     ///   - identityToken: The identity token, a JWT.
-    ///   - authorizationCode: With it the server can revoke Apple's grant when the account is erased.
-    ///   - givenName: The given name, which Apple tells at the first sign-in only.
-    ///   - familyName: The family name, likewise.
-    ///   - email: The address, likewise; the server trusts only that in the token.
-    ///   - nonce: The raw value, of which Apple got the SHA-256; see `AppleNonce`.
-    ///   - provider: The provider's name, if several of the kind are configured.
+    ///   - authorizationCode: The code with which the server can revoke Apple's tokens when the account is erased.
+    ///   - givenName: The given name; Apple sends it only at the first sign-in.
+    ///   - familyName: The family name; Apple sends it only at the first sign-in.
+    ///   - email: The address; Apple sends it only at the first sign-in. The server trusts only the one in the token.
+    ///   - nonce: The raw value of the nonce, whose SHA-256 was in the request to Apple; see `AppleNonce`.
+    ///   - provider: The provider's name, if several providers of this kind are configured.
     /// - Returns: The proof, which works once.
     public static func apple(
         identityToken: String, authorizationCode: String? = nil, givenName: String? = nil, familyName: String? = nil,
@@ -87,16 +87,16 @@ extension GatehouseClient.Proof {
     /// A token that the app's own server has signed.
     /// - Parameters:
     ///   - token: The token, a JWT.
-    ///   - provider: The provider's name, if several of the kind are configured.
+    ///   - provider: The provider's name, if several providers of this kind are configured.
     /// - Returns: The proof, which works once.
     public static func customToken(_ token: String, provider: String? = nil) -> Self {
         Self(["auth", "custom"], provider: provider ?? "custom", names: provider != nil, ["token": .string(token)])
     }
 
-    /// The assertion of a mobile network; without one, a gateway of the network states the number.
+    /// A phone number that the mobile network confirms, by an assertion or by a gateway that adds it to the call.
     /// - Parameters:
-    ///   - assertion: The operator's signed assertion, a JWT.
-    ///   - provider: The provider's name, if several of the kind are configured.
+    ///   - assertion: The operator's signed assertion, a JWT; `nil` if a gateway adds the number.
+    ///   - provider: The provider's name, if several providers of this kind are configured.
     /// - Returns: The proof.
     public static func mobileNetwork(assertion: String? = nil, provider: String? = nil) -> Self {
         Self(
@@ -104,12 +104,12 @@ extension GatehouseClient.Proof {
             ["assertion": assertion.map { .string($0) }])
     }
 
-    /// The ID token that a provider's own SDK gave the app.
+    /// An ID token from a provider's own SDK.
     /// - Parameters:
     ///   - idToken: The ID token, a JWT (OpenID Connect Core, 2).
     ///   - provider: The provider's name.
-    ///   - nonce: The raw value; the token contains it or its SHA-256.
-    ///   - accessToken: The access token of the same answer, where the provider needs it.
+    ///   - nonce: The raw value of the nonce; the token contains it or its SHA-256.
+    ///   - accessToken: The access token from the same response, if the provider requires it.
     /// - Returns: The proof.
     public static func idToken(
         _ idToken: String, provider: String, nonce: String? = nil, accessToken: String? = nil
@@ -122,7 +122,7 @@ extension GatehouseClient.Proof {
             ])
     }
 
-    /// The code with which a browser came back; see `RedirectFlow.proof(from:)`.
+    /// The code in the URL to which the browser returned; see `RedirectFlow.proof(from:)`.
     static func redirect(code: String, flow: GatehouseClient.RedirectFlow) -> Self {
         var proof = Self(
             ["auth", "token"], provider: flow.provider, names: false,
@@ -134,9 +134,9 @@ extension GatehouseClient.Proof {
         return proof
     }
 
-    /// A proof of a provider that this library does not know.
+    /// A proof for a provider that this library has no method for.
     /// - Parameters:
-    ///   - path: The segments of the sign-in's path below the API: `["auth", "acme"]`.
+    ///   - path: The segments of the sign-in's path below the API's base URL, such as `["auth", "acme"]`.
     ///   - provider: The provider's name.
     ///   - body: The body of the sign-in.
     /// - Returns: The proof.

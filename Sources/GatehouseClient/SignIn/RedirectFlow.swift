@@ -1,41 +1,41 @@
 public import Foundation
 
 extension GatehouseClient {
-    /// What a proof is for.
+    /// The purpose of a proof.
     public enum Purpose: Sendable, Hashable {
         /// To sign in.
         case signIn
         /// To add an identity to the account that is signed in.
         case link
-        /// To prove again who is signed in.
+        /// To sign the same person in again, for calls that require a recent sign-in.
         case reauthenticate
     }
 
-    /// A visit of a provider's page in a browser.
+    /// A sign-in on a provider's page in a browser.
     public struct RedirectFlow: Sendable {
         /// The page to open.
         public let url: URL
-        /// What the proof is for.
+        /// The purpose of the proof.
         public let purpose: Purpose
         /// The provider's name.
         public let provider: String
-        /// Where the page sends the person back to.
+        /// The URI to which the page returns.
         public let redirectURI: String
-        /// Whether a sign-in is stored and long; see `beginRedirect`.
+        /// Whether the session of a sign-in is stored and long; see `beginRedirect`.
         public let isRemembered: Bool
         let state: String
         let verifier: Secret
     }
 
-    /// Begins a visit of a provider's page.
+    /// Starts a sign-in on a provider's page.
     /// - Parameters:
     ///   - provider: The provider's name, or `hosted` for the application's own pages.
     ///   - redirectURI: One of the application's registered redirect URIs.
-    ///   - purpose: What the proof is for; all but a sign-in need a session.
-    ///   - parameters: What the page gets from the app, such as `login_hint`: names that the provider's setting
-    ///     `forward` lists, with values of at most 256 bytes.
-    ///   - remember: `false` keeps the session of a sign-in in memory only, and asks the server for a short one.
-    /// - Returns: The flow, whose page the app opens in a browser.
+    ///   - purpose: The purpose of the proof; `.link` and `.reauthenticate` require a session.
+    ///   - parameters: Parameters for the provider's page, such as `login_hint`. The provider's setting `forward` lists
+    ///     the names that are allowed; values have at most 256 bytes.
+    ///   - remember: `false` keeps the session of a sign-in in memory only, and requests a short one from the server.
+    /// - Returns: The flow; the app opens its `url` in a browser.
     /// - Throws: `refused` for an unknown provider, redirect URI or parameter, or another failure.
     public func beginRedirect(
         to provider: String, redirectURI: String, for purpose: Purpose = .signIn, parameters: [String: String] = [:],
@@ -65,10 +65,10 @@ extension GatehouseClient {
 }
 
 extension GatehouseClient.RedirectFlow {
-    /// Reads the URL with which the browser came back.
+    /// Reads the URL to which the browser returned.
     /// - Parameter url: The whole URL.
-    /// - Returns: The proof for the flow's purpose, which is good for 60 seconds.
-    /// - Throws: `refused` with the page's error, or with `INVALID_STATE` if the URL is not of this flow.
+    /// - Returns: The proof for the flow's purpose. It works once and expires after 60 seconds.
+    /// - Throws: `refused` with the page's error, or with `INVALID_STATE` if the URL does not belong to this flow.
     public func proof(from url: URL) throws(GatehouseError) -> GatehouseClient.Proof {
         let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
         func value(_ name: String) -> String? { items.first { $0.name == name }?.value }
@@ -87,7 +87,7 @@ extension GatehouseClient.RedirectFlow {
 }
 
 extension GatehouseClient.RedirectFlow: CustomStringConvertible, CustomReflectable {
-    /// The provider's name.
+    /// The kind of value and the provider's name, without secrets.
     public var description: String { "a redirect flow of \(provider)" }
     /// A mirror without the state and the verifier.
     public var customMirror: Mirror { Mirror(self, children: ["provider": provider]) }

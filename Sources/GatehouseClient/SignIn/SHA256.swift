@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// SHA-256 (FIPS 180-4), because Foundation has none: the challenges of redirect flows and the nonces of Apple need it.
+/// SHA-256 (FIPS 180-4), because Foundation does not have it.
 ///
-/// No secret is compared or derived with it.
+/// The challenges of redirect flows and the nonces for Apple use it. No secret is compared or derived with it.
 enum SHA256 {
     static func digest(of message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [

@@ -1,5 +1,5 @@
 extension GatehouseClient {
-    /// A code that is on its way to an address; `Proof.code(_:of:)` answers it.
+    /// A challenge whose code was sent to an address; pass it with the code to `Proof.code(_:of:)`.
     public struct SentCode: Sendable, Hashable {
         /// The kind of provider: `email` or `phone`.
         let kind: String
@@ -7,32 +7,32 @@ extension GatehouseClient {
         let provider: String?
         let challengeId: String
         let isBound: Bool
-        /// How long the code is good.
+        /// The lifetime of the code.
         public let expiresIn: Duration
-        /// How long a new code cannot be requested.
+        /// The time until a new code can be requested.
         public let resendAfter: Duration
     }
 
-    /// Sends a code to an e-mail address, whether an account has it or not.
+    /// Sends a code to an e-mail address; the address needs no account.
     /// - Parameters:
     ///   - email: The address.
-    ///   - purpose: For linking or re-authentication only the session that requests the code can answer it.
-    ///   - provider: The provider's name, if several of the kind are configured.
-    /// - Returns: What the code is answered with.
-    /// - Throws: `refused`, for example after too many codes, or another failure.
+    ///   - purpose: With `.link` and `.reauthenticate`, only the session that requests the code can use it.
+    ///   - provider: The provider's name, if several providers of this kind are configured.
+    /// - Returns: The challenge, to pass to `Proof.code(_:of:)`.
+    /// - Throws: `refused`, for example after too many requests for a code, or another failure.
     public func sendCode(
         toEmail email: String, for purpose: Purpose = .signIn, provider: String? = nil
     ) async throws(GatehouseError) -> SentCode {
         try await sendCode("email", to: email, for: purpose, provider: provider)
     }
 
-    /// Sends a code to a phone number, whether an account has it or not.
+    /// Sends a code to a phone number; the number needs no account.
     /// - Parameters:
     ///   - phone: The number (E.164).
-    ///   - purpose: For linking or re-authentication only the session that requests the code can answer it.
-    ///   - provider: The provider's name, if several of the kind are configured.
-    /// - Returns: What the code is answered with.
-    /// - Throws: `refused`, for example for a country that the application excludes, or another failure.
+    ///   - purpose: With `.link` and `.reauthenticate`, only the session that requests the code can use it.
+    ///   - provider: The provider's name, if several providers of this kind are configured.
+    /// - Returns: The challenge, to pass to `Proof.code(_:of:)`.
+    /// - Throws: `refused`, for example if the application excludes the number's country, or another failure.
     public func sendCode(
         toPhone phone: String, for purpose: Purpose = .signIn, provider: String? = nil
     ) async throws(GatehouseError) -> SentCode {

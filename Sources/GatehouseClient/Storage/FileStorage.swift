@@ -2,12 +2,12 @@ public import Foundation
 
 /// Stores a session in a file that only its owner can read (mode 0600).
 ///
-/// The file is in a folder of its own that only the owner can enter (mode 0700), because a file that is replaced as a
-/// whole gets its mode afterwards.
+/// The file has its own folder, which only the owner can enter (mode 0700). That protects the file between its atomic
+/// replacement and the change of its mode.
 public struct FileStorage: GatehouseClient.Storage {
     private let folder: URL
 
-    /// Creates a storage in a folder, which is created if it is missing and should hold nothing else.
+    /// Creates a storage in a folder; the folder is created if it is missing, and should contain nothing else.
     public init(folder: URL) { self.folder = folder }
 
     /// The file's path.
@@ -26,7 +26,7 @@ public struct FileStorage: GatehouseClient.Storage {
         }
     }
 
-    /// Replaces the file as a whole; a failure leaves the previous one.
+    /// Replaces the file atomically; if that fails, the previous file stays.
     /// - Throws: An error of the file system.
     public func save(_ data: Data) throws {
         let files = FileManager.default

@@ -2,7 +2,7 @@
     public import Foundation
     internal import Security
 
-    /// Stores a session in the Keychain of this device, where it can be read after the first unlock.
+    /// Stores a session in the Keychain; it can be read after the first unlock and does not leave the device.
     public struct KeychainStorage: GatehouseClient.Storage {
         private let service: String
         private let account: String
@@ -10,16 +10,16 @@
 
         /// Creates a storage.
         /// - Parameters:
-        ///   - service: The item's service.
-        ///   - account: The item's account, such as the server's URL.
-        ///   - accessGroup: The access group that apps of one team share, if the session is to be shared.
+        ///   - service: The service of the Keychain item.
+        ///   - account: The account of the Keychain item, such as the server's URL.
+        ///   - accessGroup: The access group, to share the session with other apps of the same team.
         public init(service: String = "gatehouse", account: String, accessGroup: String? = nil) {
             self.service = service
             self.account = account
             self.accessGroup = accessGroup
         }
 
-        /// The names of the item.
+        /// The access group, service and account of the item.
         public var place: String? { [accessGroup ?? "", service, account].joined(separator: " ") }
 
         /// Reads the item.
@@ -58,7 +58,7 @@
             var item: [String: Any] = [
                 kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: service,
                 kSecAttrAccount as String: account,
-                // On macOS, the Keychain that iOS has, too, instead of the file of old.
+                // On macOS this selects the data protection Keychain, as on iOS, instead of the file-based one.
                 kSecUseDataProtectionKeychain as String: true,
             ]
             item[kSecAttrAccessGroup as String] = accessGroup

@@ -1,23 +1,23 @@
 public import Foundation
 
 extension GatehouseClient {
-    /// Where a session is stored: its refresh token, its account and its identity.
+    /// Stores a session: its refresh token, its account and its identity.
     ///
-    /// An app may have its own. The calls are synchronous, so that the memory and the storage never hold different sessions.
+    /// An app may implement its own. The calls are synchronous, so memory and storage never hold different sessions.
     public protocol Storage: Sendable {
-        /// A name that is equal for all values that store in the same place; `nil` if no other value does.
+        /// A name that is equal for all storages of the same place; `nil` if no other storage uses the place.
         var place: String? { get }
 
-        /// Returns what was saved last; `nil` if there is nothing.
-        /// - Throws: Any error; the library reads again at the next call.
+        /// Returns the saved data; `nil` if there is none.
+        /// - Throws: Any error; the library tries again at the next call.
         func load() throws -> Data?
 
-        /// Replaces what was saved, or leaves it unchanged if that fails.
-        /// - Throws: Any error; the library saves again later.
+        /// Replaces the saved data, or leaves it unchanged if that fails.
+        /// - Throws: Any error; the library tries again later.
         func save(_ data: Data) throws
 
-        /// Removes what was saved, if there is something.
-        /// - Throws: Any error; the library removes it again later.
+        /// Removes the saved data, if there is any.
+        /// - Throws: Any error; the library tries again later.
         func remove() throws
     }
 }
@@ -29,17 +29,17 @@ public final class MemoryStorage: GatehouseClient.Storage {
     /// Creates an empty storage.
     public init() {}
 
-    /// The storage is shared by nothing else.
+    /// `nil`, because no other storage shares the data.
     public var place: String? { nil }
-    /// Returns what was saved last.
+    /// Returns the saved data.
     public func load() -> Data? { data.withLock { $0 } }
-    /// Replaces what was saved.
+    /// Replaces the saved data.
     public func save(_ data: Data) { self.data.withLock { $0 = data } }
-    /// Removes what was saved.
+    /// Removes the saved data.
     public func remove() { data.withLock { $0 = nil } }
 }
 
-/// The storage that a platform offers.
+/// The default storage of the platform.
 enum PlatformStorage {
     static func `default`(for address: ServerAddress) -> any GatehouseClient.Storage {
         #if canImport(Security)
@@ -49,7 +49,7 @@ enum PlatformStorage {
         #endif
     }
 
-    /// The folder of the sessions of all applications, in the person's home.
+    /// The folder for the sessions of all applications, in the person's home directory.
     private static var folder: URL {
         let homes = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
         let home = homes.first ?? URL(filePath: NSHomeDirectory(), directoryHint: .isDirectory)

@@ -1,17 +1,17 @@
 public import Foundation
 
 extension GatehouseClient {
-    /// Sends requests; an app may replace the default, and tests lose or delay answers with their own.
+    /// Sends requests; an app can replace the default, and tests can lose or delay responses.
     public protocol Transport: Sendable {
-        /// Sends a request once and returns its answer, whose body may still be on its way.
+        /// Sends a request once and returns the response, whose body may still arrive.
         ///
-        /// It must not follow redirects, keep cookies or cache answers, and ends early if its task is cancelled.
-        /// - Throws: `URLError`, `GatehouseError.NetworkFailure` or `CancellationError`; another error counts as a
-        ///   failure of the network.
+        /// It must not follow redirects, keep cookies or cache responses, and must end early if its task is cancelled.
+        /// - Throws: `URLError`, `GatehouseError.NetworkFailure` or `CancellationError`; any other error counts as a
+        ///   network failure.
         func send(_ request: Request) async throws -> Response
     }
 
-    /// A request; no description shows its headers or its body.
+    /// A request; its description and its mirror do not show the headers and the body.
     public struct Request: Sendable {
         /// The method, in upper case.
         public let method: String
@@ -23,7 +23,7 @@ extension GatehouseClient {
         public let body: Data?
     }
 
-    /// The answer to a request.
+    /// The response to a request.
     public struct Response: Sendable {
         /// The HTTP status.
         public let status: Int
@@ -32,14 +32,14 @@ extension GatehouseClient {
         /// The body in parts, as they arrive.
         public let body: AsyncThrowingStream<Data, any Error>
 
-        /// Creates an answer.
+        /// Creates a response whose body arrives in parts.
         public init(status: Int, headers: [String: String], body: AsyncThrowingStream<Data, any Error>) {
             self.status = status
             self.headers = Dictionary(headers.map { ($0.key.lowercased(), $0.value) }) { $1 }
             self.body = body
         }
 
-        /// Creates an answer whose body is here.
+        /// Creates a response with a complete body.
         public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
             self.init(
                 status: status, headers: headers,
@@ -50,7 +50,7 @@ extension GatehouseClient {
         }
 
         /// Reads the whole body.
-        /// - Throws: The transport's error, or `GatehouseError.unexpectedAnswer` for a larger body.
+        /// - Throws: The transport's error, or `GatehouseError.unexpectedAnswer` if the body is larger than `limit`.
         func collected(upTo limit: Int) async throws -> Data {
             var whole = Data()
             for try await part in body {

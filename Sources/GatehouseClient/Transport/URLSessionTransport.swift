@@ -4,17 +4,17 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// Sends requests with `URLSession`, without cookies, cache, stored credentials and redirects.
+/// Sends requests with `URLSession`, without cookies, cache, stored credentials or redirects.
 public final class URLSessionTransport: GatehouseClient.Transport {
-    /// The transport of all clients that have none of their own.
+    /// The default transport of all clients.
     public static let shared = URLSessionTransport()
 
     private let line = Line()
 
-    /// Creates a transport with connections of its own.
+    /// Creates a transport with its own connections.
     public init() {}
 
-    /// Sends a request and returns the answer as soon as its head has arrived.
+    /// Sends a request and returns the response as soon as its head has arrived.
     /// - Throws: `URLError` or `CancellationError`.
     public func send(_ request: GatehouseClient.Request) async throws -> GatehouseClient.Response {
         var sent = URLRequest(url: request.url)
@@ -22,8 +22,8 @@ public final class URLSessionTransport: GatehouseClient.Transport {
         sent.httpBody = request.body
         for (name, value) in request.headers { sent.setValue(value, forHTTPHeaderField: name) }
         #if canImport(FoundationNetworking)
-            // A request with a body has a session, and so a connection, of its own: if a connection that was used
-            // before ends without an answer, the library below repeats the request without its body, or gives up.
+            // A request with a body gets its own session, and so a new connection. If a reused connection ends without
+            // a response, `FoundationNetworking` repeats the request without its body, or fails.
             if request.body != nil {
                 sent.setValue("close", forHTTPHeaderField: "Connection")
                 return try await Line().send(sent)
@@ -58,7 +58,7 @@ private final class Line: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { head in
                 exchanges.begin(task, head)
-                // The handler below found nothing if it ran before.
+                // If the cancellation handler ran before `begin`, it found no exchange to end.
                 if Task.isCancelled { exchanges.end(id, with: CancellationError()) }
                 task.resume()
                 if Task.isCancelled { task.cancel() }
@@ -70,12 +70,12 @@ private final class Line: Sendable {
     }
 }
 
-/// The answers that a session is waiting for, by the number of their task.
+/// The responses that a session waits for, by the id of their task.
 ///
-/// Its only stored property is behind a lock.
+/// It is `@unchecked Sendable`, because its only stored property is behind a lock.
 private final class Exchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private struct Exchange: Sendable {
-        /// Where the head of the answer goes; `nil` once it has arrived.
+        /// Receives the head of the response; `nil` once it has arrived.
         var head: CheckedContinuation<GatehouseClient.Response, any Error>?
         let body: AsyncThrowingStream<Data, any Error>
         let parts: AsyncThrowingStream<Data, any Error>.Continuation
@@ -89,7 +89,7 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, @unchecked Send
         open.withLock { $0[task.taskIdentifier] = Exchange(head: head, body: body, parts: parts) }
     }
 
-    /// Ends an exchange, if it is still open; without an error its answer is complete.
+    /// Ends an exchange, if it is still open; without an error its response is complete.
     func end(_ id: Int, with error: (any Error)?) {
         guard let exchange = open.withLock({ $0.removeValue(forKey: id) }) else { return }
         exchange.parts.finish(throwing: error)
@@ -129,7 +129,7 @@ private final class Exchanges: NSObject, URLSessionDataDelegate, @unchecked Send
         end(task.taskIdentifier, with: error)
     }
 
-    /// Returns the redirect itself, so that the bearer goes to no other place.
+    /// Returns the redirect as the response, so that the access token is not sent to another server.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void

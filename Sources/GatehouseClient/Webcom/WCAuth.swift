@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Who is signed in, with the names of Webcom's library for iOS.
+/// The session, with the names of Webcom's library for iOS.
 public final class WCAuth: NSObject, Sendable {
     /// The account's id.
     public let uid: String
@@ -10,7 +10,7 @@ public final class WCAuth: NSObject, Sendable {
     public let providerUid: String
     /// When the identity was created, in seconds since the epoch.
     public let createdAt: TimeInterval
-    /// When the session ends, in seconds since the epoch; with older servers, when the access token of the sign-in does.
+    /// When the session expires, in seconds since the epoch; with older servers, when the access token expires.
     public let expires: TimeInterval
     /// The name to show.
     public let displayName: String?
@@ -28,7 +28,7 @@ public final class WCAuth: NSObject, Sendable {
         self.keeper = keeper
     }
 
-    /// The access token at this moment, which changes with each renewal; empty after a sign-out.
+    /// The present access token, which changes with each renewal; empty after a sign-out.
     public var authToken: String { keeper.current.withLock { $0?.value ?? "" } }
 }
 
@@ -39,7 +39,7 @@ extension NSError {
     /// The code of an error of `WCWebcom`, such as `INVALID_CREDENTIALS`.
     public var webcomCode: String? { userInfo["code"] as? String }
 
-    /// Converts an error to that of Webcom's library; its number is the HTTP status, or 0.
+    /// Converts an error to the form of Webcom's library; its `code` is the HTTP status, or 0.
     convenience init(_ error: GatehouseError, usesLegacyCodes: Bool) {
         let code = error.code
         let name = usesLegacyCodes ? code.legacy ?? code.rawValue : code.rawValue
@@ -50,7 +50,7 @@ extension NSError {
 }
 
 extension GatehouseError.Code {
-    /// The name of the code in versions up to 1.3.2, where it was another.
+    /// The code's name in versions up to 1.3.2, if it was different.
     fileprivate var legacy: String? {
         switch self {
         case .invalidCredentials: "INVALID_PASSWORD"

@@ -2,12 +2,12 @@ public import Foundation
 
 /// The authentication calls of Webcom's library for iOS, over `GatehouseClient`.
 ///
-/// All references to one application share its session, as in that library. Callbacks come on the main actor.
+/// All references to one application share its session, as in Webcom's library. Callbacks run on the main actor.
 public final class WCWebcom: Sendable {
-    /// Called with an error, or with who is signed in.
+    /// A callback that gets either an error or the session.
     public typealias OnAuth = @MainActor (_ error: NSError?, _ auth: WCAuth?) -> Void
 
-    /// The client below, for everything that these calls do not cover.
+    /// The underlying client, for everything that this class does not cover.
     public let client: GatehouseClient
     private let usesLegacyCodes: Bool
 
@@ -15,7 +15,7 @@ public final class WCWebcom: Sendable {
 
     /// Creates a reference to an application.
     /// - Parameters:
-    ///   - url: `<server>/base/<application>`; `nil` is returned for a URL of another form.
+    ///   - url: `<server>/base/<application>`; for a URL of another form the result is `nil`.
     ///   - usesLegacyCodes: Whether errors have the codes of versions up to 1.3.2.
     public convenience init?(url: String, usesLegacyCodes: Bool = false) {
         guard let place = WebcomPlace(url) else { return nil }
@@ -29,7 +29,7 @@ public final class WCWebcom: Sendable {
         self.init(client: client, usesLegacyCodes: usesLegacyCodes)
     }
 
-    /// Creates a reference over a client, whose options may name another storage.
+    /// Creates a reference from a client, for example one with another storage.
     /// - Parameters:
     ///   - client: The client.
     ///   - usesLegacyCodes: Whether errors have the codes of versions up to 1.3.2.
@@ -39,12 +39,11 @@ public final class WCWebcom: Sendable {
     }
 
     /// Signs in with an e-mail address and a password.
-    ///
     /// - Parameters:
     ///   - mail: The address.
     ///   - password: The password.
-    ///   - remember: `false` keeps the session in memory only, and asks the server for a short one.
-    ///   - onComplete: Called once, with an error or with who is signed in.
+    ///   - remember: `false` keeps the session in memory only, and requests a short session from the server.
+    ///   - onComplete: Called once, with either an error or the session.
     public func auth(
         withMail mail: String, andPassword password: String, andRememberMe remember: Bool,
         onComplete: @escaping OnAuth
@@ -63,11 +62,11 @@ public final class WCWebcom: Sendable {
         }
     }
 
-    /// Signs out; that the server cannot be told is no error, because the session is forgotten here.
+    /// Signs out on this device, even if the server cannot be reached.
     /// - Parameter callback: Called once, always without an error.
     public func logout(callback: @escaping @MainActor (_ error: NSError?) -> Void) {
         Task {
-            // What fails is that the server ends the session at once; without its refresh token it expires.
+            // If the server cannot be reached, the session expires there: its refresh token is removed here.
             try? await client.signOut()
             await callback(nil)
         }

@@ -188,7 +188,7 @@ function expiryOf(token) {
 }
 
 const unexpected = (message) => new GatehouseError("UNEXPECTED_ANSWER", message);
-const signedOut = () => new GatehouseError("SIGNED_OUT", "Nobody is signed in");
+const signedOut = () => new GatehouseError("SIGNED_OUT", "No session: sign in first");
 
 /** Whether the answer to a refresh means that the session is over. */
 const endsSession = ({ status, code }) =>
