@@ -45,13 +45,13 @@ extension String {
     /// The longest text that a page shows, in Unicode scalars.
     fileprivate static let longest = 300
 
-    /// The text without what is beyond the longest text that a page shows.
+    /// The text, shortened to the greatest length that a page shows.
     package var beginning: String {
         guard unicodeScalars.count > Self.longest else { return self }
         return String(String.UnicodeScalarView(unicodeScalars.prefix(Self.longest))) + "…"
     }
 
-    /// The parts of the text for the template `span`; what is between two backticks is code.
+    /// The parts of the text for the template `span`; text between two backticks is code.
     fileprivate var spans: [[String: Any]] {
         let parts = visible(longest: Self.longest).split(separator: "`", omittingEmptySubsequences: false)
         guard parts.count % 2 == 1 else { return [["span": parts.joined(separator: "`"), "isCode": false]] }

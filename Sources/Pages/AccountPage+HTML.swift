@@ -112,7 +112,7 @@ extension AccountPage.Merge {
 }
 
 extension String {
-    /// The beginning of a text that somebody else has chosen the length of.
+    /// The beginning of a text whose length another party has chosen.
     fileprivate var bounded: String {
         unicodeScalars.count <= 80 ? self : String(String.UnicodeScalarView(unicodeScalars.prefix(79))) + "…"
     }

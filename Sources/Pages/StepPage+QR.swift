@@ -15,7 +15,7 @@ extension StepPage {
         package var isNumberShown = false
         /// The account that has confirmed the code.
         package var account: Account?
-        /// Whether the browser had this account before, so that the page's form submits itself.
+        /// Whether the browser has used this account before; the page's form then submits itself.
         package var isKnown = false
         package var asksToRemember = false
         package var isRemembered = false
@@ -23,7 +23,7 @@ extension StepPage {
         package init(_ state: State, url: String) { (self.state, self.url) = (state, url) }
     }
 
-    /// Where an app is to be had that can answer codes.
+    /// The app's page in the app store of a platform.
     package struct AppLink: Sendable {
         package enum Platform: String, Sendable, CaseIterable { case ios, android }
 

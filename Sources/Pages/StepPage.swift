@@ -27,7 +27,7 @@ package struct StepPage: Sendable {
         case qr(QR)
         /// Where a code leads in the browser of a phone, which cannot answer it.
         case qrOpen([AppLink])
-        /// Asks for the code that a device shows; with what is filled in.
+        /// Asks for the code that a device shows; `userCode` is the initial value of the field.
         case device(userCode: String?)
         case deviceConfirm(Device)
         case link(Link)

@@ -36,7 +36,7 @@ package final class Application: Sendable {
     /// Whether the application's URL begins with `https:`.
     package var isSecure: Bool { issuer.hasPrefix("https:") }
 
-    /// The same application, of whose providers those named have other modes.
+    /// The same application, with other modes for the named providers.
     package func switching(_ modes: [String: ProviderMode]) -> Application {
         modes.isEmpty
             ? self

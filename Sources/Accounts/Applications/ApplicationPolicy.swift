@@ -16,7 +16,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
         package var refreshRecovery: Duration = .seconds(72 * 3600)
         /// The lifetime of a session from its sign-in, regardless of refreshes.
         package var sessionLifetime: Duration = .seconds(365 * 86400)
-        /// The same for a session that its client asked to be short, if that is less.
+        /// The lifetime of a session opened with `remember: false`, if it is shorter than `sessionLifetime`.
         package var shortSessions: Duration = .seconds(12 * 3600)
 
         package init() {}
@@ -25,7 +25,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
     /// Whether an unknown identity is linked to the live account that owns the identity's verified address.
     package enum AutomaticLinking: String, Sendable, CaseIterable { case verified, never }
 
-    /// Which modes administrators may give providers in place of those of the configuration.
+    /// Which modes administrators may set for a provider instead of the configured one.
     package enum Switches: String, Sendable, CaseIterable {
         case none
         /// Modes that allow less.
@@ -35,7 +35,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
 
     package var tokens = Tokens()
     package var switches = Switches.narrower
-    /// The longest lifetime of access tokens that is set for an OpenID client or a resource.
+    /// The longest lifetime of access tokens among those configured for OpenID clients and resources.
     package var longestClientLifetime: Duration = .zero
     /// How long sensitive calls are allowed after an authentication.
     package var recentAuthentication: Duration = .seconds(300)
@@ -46,7 +46,7 @@ package struct ApplicationPolicy: Sendable, Equatable {
     /// The maximum number of identities of an account, not counting guest identities.
     package var maximumIdentities = 50
     package var undoWindow: Duration = .seconds(7 * 86400)
-    /// The form of PINs, where a dialect has them.
+    /// The form of PINs, for dialects that have them.
     package var pin = PinRules()
     package var access = AccessRules()
     package var deletionGracePeriod: Duration = .seconds(30 * 86400)

@@ -24,7 +24,7 @@ package final class ErasurePace: Sendable {
     private static let greatestFactor = 100.0
     /// A purge erases at least one account in about a second, so that it is not postponed without limit.
     private static let longestRest: Duration = .seconds(1)
-    /// How many statements show what is usual, and how many are remembered at most.
+    /// The number of statements after which the usual duration is known, and the most that are remembered.
     private static let (fewest, most) = (200.0, 20_000.0)
 
     private let waits: @Sendable () -> [Int]

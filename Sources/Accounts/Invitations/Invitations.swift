@@ -4,7 +4,7 @@ internal import ProviderKit
 /// Creates the accounts of people that an administrator has invited.
 ///
 /// The link proves the address that it was sent to, which the account owns. The account can get a password, or an
-/// identity of another provider besides. The link also works where nobody can sign up.
+/// identity of another provider besides. The link also works if sign-up is off.
 package struct Invitations: Sendable {
     typealias Store = SignIn.Store & IdentityLinking.Store & InvitationStore & PasswordStore & ProfileStore
 

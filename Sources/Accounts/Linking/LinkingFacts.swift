@@ -22,7 +22,7 @@ package struct LinkingFacts: Sendable {
         return reading
     }
 
-    /// Reads the owners of the evidence's addresses as if its identity were unknown, and without the account `uid`.
+    /// Reads the owners of the evidence's addresses as if its identity were unknown; leaves out the account `uid`.
     func readOwners(ofAddressesIn evidence: VerifiedIdentity, except uid: UUID) async throws -> LinkingState {
         // No provider has an empty name, and therefore none has the identity.
         var stored = try await store.linkingReading(for: evidence, of: "", requestedBy: nil, in: application).stored
@@ -30,9 +30,9 @@ package struct LinkingFacts: Sendable {
         return try await completed(stored)
     }
 
-    /// Locks accounts and the principal's session, and checks that what was read is still so.
+    /// Locks accounts and the principal's session, and checks that the reading is still current.
     ///
-    /// The decision was made on what was read, so it holds until the transaction ends.
+    /// A decision that was based on the reading then stays valid until the transaction ends.
     ///
     /// - Throws: `StoreConflict` if anything has changed.
     func hold(
@@ -46,7 +46,7 @@ package struct LinkingFacts: Sendable {
         guard try await completed(reading.stored) == reading.state else { throw StoreConflict() }
     }
 
-    /// Considers the accounts' other identities where the stored state alone does not decide.
+    /// Adds the accounts' other identities to the state, if the verdict depends on them.
     private func completed(_ stored: LinkingState) async throws -> LinkingState {
         guard stored.needsCompletion else { return stored }
         var state = stored

@@ -18,12 +18,12 @@ package enum MessageTopic: String, Sendable, Codable, CaseIterable {
     case qrSignIn
     /// Tells the owner that a device with the OpenID client named as `provider` may use the account.
     case deviceConnected
-    /// Tells the former owner of an app's installation, whose app is named as `provider`, that somebody else has signed in
-    /// on it.
+    /// Tells the former owner of an app's installation that another person has signed in on it; `provider` is the app's
+    /// name.
     case appRebound
     /// Tells the owner that a device that the account has not had before signed in, and stays signed in without rotation.
     case newDevice
-    /// Tells an administrator, and every owner, that somebody has been granted the role named as `provider`.
+    /// Tells an administrator, and every owner, that a role was granted; `provider` is the role's name.
     case adminGranted
     /// Tells the owner that an administrator has exported everything that is held about them.
     case accountExported

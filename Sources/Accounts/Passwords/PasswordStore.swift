@@ -68,7 +68,7 @@ package struct PasswordIdentity: Sendable {
     package let id: UUID
     package let subject: PasswordSubject
     package let hash: PasswordHash?
-    /// The password of the decoy (`NewRegistration.isDecoy`) that was stored because somebody tried to register this
+    /// The password of the decoy (`NewRegistration.isDecoy`) that was stored because a person tried to register this
     /// identity's address, although the account has it already; `nil` if there is none.
     ///
     /// It shares the salt of `hash`, so that one run of the hash function checks both passwords.

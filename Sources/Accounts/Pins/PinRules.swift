@@ -40,7 +40,7 @@ extension OpaqueTokens {
         AttemptKey(bytes: pseudonym(of: "pin:\(uid.text)", purpose: "password attempts"))
     }
 
-    /// What is hashed instead of the PIN: its HMAC, because the few possible PINs could be guessed from a stolen hash.
+    /// The HMAC of the PIN, which is hashed in its place: the few possible PINs could be guessed from a stolen hash.
     func keyed(pin: String, of uid: UUID) -> String {
         pseudonym(of: "\(uid.text)|\(pin)", purpose: "pin").hex
     }

@@ -6,7 +6,7 @@ package protocol QueueEntry: Sendable {
     associatedtype Lane: Hashable & Sendable
     var lane: Lane { get }
     var createdAt: Date { get }
-    /// When an administrator had the entry delivered again; `nil` if nobody did.
+    /// When an administrator had the entry delivered again; `nil` if none did.
     var requeuedAt: Date? { get }
     /// The number of earlier delivery attempts.
     var attempts: Int { get }

@@ -121,8 +121,8 @@ package struct AccountRecovery: Sendable {
     /// Locks the account, and refuses a link that is no longer valid.
     ///
     /// All that ends or consumes a link holds the account's lock, so the link stays valid in this transaction. A link to
-    /// an account that nobody may enter is consumed.
-    /// - Returns: where the owner could be reached before.
+    /// an account that is disabled, deleted or merged away is consumed.
+    /// - Returns: The owner's former contact.
     /// - Throws: `AccountsError.invalidToken`, also if the account has lost the address that the link was sent to.
     private func hold(_ link: Link, in application: Application, store: any Store) async throws -> OwnerContact {
         let status = try await store.lockAccount(link.uid, application: application.id)

@@ -1,4 +1,4 @@
-/// What a `User-Agent` header tells about a device, in words for people.
+/// A device as its `User-Agent` header describes it, in words for people.
 ///
 /// The header is not reliable: browsers freeze parts of it, and anybody can send another one. So the words only help a
 /// person to recognise an own device; nothing is decided by them.
@@ -10,7 +10,7 @@ package struct UserAgent: Sendable, Equatable {
     /// For example `Chrome 109`, `macOS 10.15.7` and `PC`; `nil` for what the header does not tell.
     package let browser, system, device: String?
     package let type: DeviceType
-    /// Whether an app shows the page in a web view of its own, as far as the header tells; apps can change it.
+    /// Whether an app shows the page in its own web view, according to the header, which apps can change.
     package let isWebView: Bool
 
     /// The longest header that is read, in bytes; browsers send half of that.
@@ -133,7 +133,7 @@ extension Header {
         return isOfApple && contains("AppleWebKit/") && !contains("Safari/")
     }
 
-    /// The model of an Android device: the part of the first bracket after the system's; `K` says that none is told.
+    /// The model of an Android device: the part of the first bracket after the system's; `K` stands for no model.
     private var model: String? {
         let inBrackets = bytes.drop { $0 != UInt8(ascii: "(") }.dropFirst().prefix { $0 != UInt8(ascii: ")") }
         let parts = inBrackets.split(separator: UInt8(ascii: ";"))

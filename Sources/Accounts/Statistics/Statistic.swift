@@ -8,7 +8,7 @@ package enum Statistic: String, Sendable, CaseIterable {
     case links
     /// Refused calls, by the rule that refused them, or by the error code.
     case refusals
-    /// What is wrong between the server and the services behind providers, by `provider/finding`.
+    /// Problems between the server and the services of providers, by `provider/finding`.
     case providerFailures
     case refreshes
     case merges

@@ -20,7 +20,7 @@ package struct AdminInvitation: Sendable {
     package func admits(_ uid: UUID) -> Bool { address == nil || owner == uid }
 }
 
-/// What an administrator invites somebody to.
+/// An invitation to a role, as an administrator creates it.
 package struct NewAdminInvitation: Sendable {
     package let role: AdminScope.Role
     /// `nil` for all applications.

@@ -14,7 +14,7 @@ package protocol AccountActStore: Sendable {
         of uid: UUID, application: Application.ID
     ) async throws -> (access: AccountAccess, deletion: ScheduledDeletion?)?
 
-    /// Disables the account, until a time or for good, or enables it.
+    /// Disables or enables the account; `until` is when it is enabled again, `nil` for never.
     /// - Returns: `false` if nothing changed.
     func setDisabled(
         _ disabled: Bool, until: Date?, uid: UUID, by act: AdministrativeAct, application: Application.ID

@@ -5,11 +5,11 @@ internal import ProviderKit
 extension AccountActs {
     /// Replaces the roles and claims of an account, or of the account that has absorbed it.
     ///
-    /// Access tokens carry them from the next one on. Earlier tokens keep the old ones until they expire, unless the
-    /// change ends the sessions. If the values stay as they are, no webhook is called, and only ended sessions are recorded.
+    /// New access tokens contain the new values. Earlier tokens keep the old ones until they expire, unless the change
+    /// ends the sessions. If the values are unchanged, no webhook is called, and only ended sessions are recorded.
     ///
     /// The account may be disabled or in its grace period.
-    /// - Returns: the account's present roles and claims.
+    /// - Returns: The account's present roles and claims.
     /// - Throws: `AccountsError.invalidParameter` if a role or the claims are not allowed, and
     ///   `AccountsError.accountNotFound`.
     package func setAccess(

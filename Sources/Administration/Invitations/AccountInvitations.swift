@@ -35,7 +35,7 @@ package struct AccountInvitations: Sendable {
     ///
     /// - Returns: when the link expires.
     /// - Throws: `AccountsError.existingIdentity` if an account has the address; `invalidParameter`; and
-    ///   `providerDisabled` if nobody can sign in with an address of that kind.
+    ///   `providerDisabled` if no provider signs people in with an address of that kind.
     package func invite(_ invitee: Invitee, by act: AdministrativeAct, in application: Application) async throws -> Date
     {
         let access = try application.policy.access.checked(invitee.access)

@@ -70,7 +70,7 @@ package struct RecoveryLinks: Sendable {
         }
     }
 
-    /// Requires a live account of somebody who can prove who they are.
+    /// Requires a live account whose owner can prove who they are.
     private func requireRecoverable(
         _ uid: UUID, _ status: AccountStatus, in application: Application, store: any AccountActs.Store
     ) async throws {

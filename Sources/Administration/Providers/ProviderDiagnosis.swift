@@ -74,7 +74,7 @@ package struct ProviderDiagnosis: Sendable {
         return await run(provider.checks(with: tools))
     }
 
-    /// Runs the checks one after the other, and returns what is known when the time is up.
+    /// Runs the checks one after the other, and returns the results that exist when the time is over.
     func run(_ checks: [ProviderCheck]) async -> [CheckResult] {
         var outcomes: [String: CheckOutcome] = [:]
         await withTaskGroup(of: CheckOutcome?.self) { group in

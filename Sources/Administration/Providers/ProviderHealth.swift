@@ -2,9 +2,9 @@ package import Accounts
 package import Foundation
 package import ProviderKit
 
-/// What is known of a provider's service, and what happened at it in the last 24 hours.
+/// The state of a provider's service, with the events of the last 24 hours.
 package struct ProviderReport: Sendable, Equatable {
-    /// Something that is wrong with the service, and how often it was noted.
+    /// A problem with the service, and how often it was noted.
     package struct Finding: Sendable, Equatable {
         package let finding: ProviderFinding
         package let count: Int

@@ -1,7 +1,7 @@
 package import Accounts
 package import Foundation
 
-/// A mode that an administrator has put over the one in the configuration, for a limited time.
+/// A mode that an administrator has set instead of the configured one, for a limited time.
 package struct ProviderSwitch: Sendable, Equatable {
     package let id: UUID
     package let provider: String
@@ -9,7 +9,7 @@ package struct ProviderSwitch: Sendable, Equatable {
     /// The configuration's mode when the switch was made.
     package let fileMode: ProviderMode
     package let since, until: Date
-    /// Whether its time is over, though no server has recorded that yet.
+    /// Whether the switch has expired but no server has recorded that yet.
     package let isOver: Bool
 
     package init(
@@ -22,7 +22,7 @@ package struct ProviderSwitch: Sendable, Equatable {
 
     /// How long a server that has missed a notification may take to follow.
     package static let longestLag: Duration = .seconds(10)
-    /// How long after a switch every server follows it, and the calls that had begun before it have ended.
+    /// The time after which every server follows a switch and the calls that began before it have ended.
     static let settled: Duration = longestLag + .seconds(20)
 
     /// Why the switch ends under the present configuration; `nil` if it stays.
@@ -34,7 +34,7 @@ package struct ProviderSwitch: Sendable, Equatable {
 }
 
 extension ProviderRegistry {
-    /// The same providers in the modes of the configuration and of these switches, whatever this server follows so far.
+    /// The same providers in the modes of the configuration and these switches, even if this server still uses others.
     func following(_ switches: [ProviderSwitch]) -> ProviderRegistry {
         var modes = Dictionary(all.map { ($0.name, $0.declaration.mode) }) { first, _ in first }
         for made in switches where made.end(under: modes[made.provider]) == nil { modes[made.provider] = made.mode }
@@ -44,25 +44,25 @@ extension ProviderRegistry {
 
 /// Why a switch has ended.
 package enum SwitchEnd: String, Sendable {
-    /// Its time was over.
+    /// It expired.
     case date
     /// An administrator has ended it.
     case ended
     /// Another switch of the provider has taken its place.
     case replaced
-    /// The configuration says another mode than before.
+    /// The mode in the configuration was changed.
     case superseded
-    /// The configuration says the same mode.
+    /// The configuration was changed to the mode of the switch.
     case adopted
 }
 
-/// What an administrator wants to be switched.
+/// An administrator's request to switch the mode of a provider.
 package struct SwitchRequest: Sendable {
-    /// The plan that says what would happen; `nil` if the client has sent no id.
+    /// The plan of the switch; `nil` if the client sent no id.
     package let plan: UUID?
     package let confirm: String?
     package let until: Date?
-    /// Whether people who will be stranded are told.
+    /// Whether people who can no longer sign in get a message.
     package let notifies: Bool
     /// Whether the sessions that the provider has opened end.
     package let endsSessions: Bool
@@ -79,7 +79,7 @@ package struct SwitchRequest: Sendable {
 package protocol ProviderSwitchStore: Sendable {
     /// Keeps other transactions from switching a provider of the application, without waiting.
     ///
-    /// Two providers may each be the other's remaining way in, so the lock is not one for each provider.
+    /// One lock covers all providers of the application, because each of two may be the last way in besides the other.
     /// - Returns: `false` if another one is switching.
     func lockSwitches(of application: Application.ID) async throws -> Bool
 
@@ -98,25 +98,25 @@ package protocol ProviderSwitchStore: Sendable {
         _ made: ProviderSwitch, because reason: SwitchEnd, by act: AdministrativeAct?, application: Application.ID
     ) async throws -> Bool
 
-    /// Lists the accounts that are to be told, because the change strands them, and those whose sessions end.
+    /// Lists the accounts that get a message because they can no longer sign in, and those whose sessions end.
     func list(
         accountsOf made: ProviderSwitch, changing change: ModeChange, telling tells: Bool, ending ends: Bool,
         application: Application.ID
     ) async throws
 
-    /// Has the accounts whose sessions end listed once more, that long after the switch.
+    /// Schedules a second listing of the accounts whose sessions end, `pause` after the switch.
     func listSessions(
         endedBy made: ProviderSwitch, after pause: Duration, application: Application.ID
     ) async throws
 
-    /// Lists the accounts whose sessions end by switches that are due to be looked at once more.
+    /// Lists the accounts whose sessions end, for the switches whose second listing is due.
     func listDueSessions(application: Application.ID) async throws
 
     /// Some of the accounts that are listed.
     func switchedAccounts(limit: Int, application: Application.ID) async throws -> [SwitchedAccount]
 
     /// Removes an account from the list.
-    /// - Returns: what it is listed for by now; `nil` if another replica has removed it, or the switch has ended.
+    /// - Returns: The account with its present tasks; `nil` if another replica removed it or the switch has ended.
     func remove(_ account: SwitchedAccount, application: Application.ID) async throws -> SwitchedAccount?
 
     /// Tells every replica to read the switches again, once the transaction has committed.

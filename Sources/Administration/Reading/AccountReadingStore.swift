@@ -20,7 +20,7 @@ package protocol AccountReadingStore: Sendable {
 package struct FailureCounter: Sendable {
     package let key: AttemptKey
     package let kind: AccountLockout.Kind
-    /// Names what is locked, without an address.
+    /// Names the locked object, without an address.
     package let name: String
 }
 

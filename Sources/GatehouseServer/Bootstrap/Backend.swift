@@ -33,7 +33,7 @@ package struct Backend {
     let webhooks: CurrentWebhooks
     /// The HTTP client for deliveries, which is separate from the providers' network so that neither delays the other.
     let posting: any HTTPPosting
-    /// The same for URLs of clients that have registered themselves.
+    /// The HTTP client for deliveries to URLs of clients that registered themselves.
     let registeredPosting: any HTTPPosting
 
     package enum Schema {
@@ -55,7 +55,7 @@ package struct Backend {
             connections ?? configuration.database.postgres,
             logger: Logger(label: logger.label) { _ in GatedLogHandler(logger, behind: gate) })
         let network = OutboundNetwork()
-        // For hosts that clients have named that registered themselves (`UpstreamPorts.foreign`).
+        // For hosts named by clients that registered themselves (`UpstreamPorts.foreign`).
         let foreign = OutboundNetwork()
         database.start()
         return try await attempt {

@@ -18,7 +18,7 @@ package final class UpstreamPorts: ProviderPortsSource {
 
     package let findings = FindingLog()
     private let network: OutboundNetwork
-    /// For hosts that clients have named that registered themselves.
+    /// For hosts named by clients that registered themselves.
     ///
     /// A name server that never answers blocks a thread of the network's resolver, so these hosts have other threads.
     private let foreign: OutboundNetwork

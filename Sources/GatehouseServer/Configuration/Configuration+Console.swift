@@ -3,7 +3,7 @@ package import HTTPAPI
 package import OpenID
 
 extension Configuration {
-    /// The console, where there is one: at the listener of `server.admin`, or at that of apps.
+    /// The console, if it is configured: at the listener of `server.admin`, or at the apps' listener.
     package var console: ConsoleSettings? {
         guard let admin, admin.console else { return nil }
         return ConsoleSettings(

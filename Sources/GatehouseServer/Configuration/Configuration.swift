@@ -28,7 +28,7 @@ package struct Configuration: SettingsSection {
     package internal(set) var sources: [Source] = []
     /// Every key with its value, as administrators see it.
     package internal(set) var values: [ConfigurationValue] = []
-    /// What works as configured, but hardly as intended, in the order in which it was found.
+    /// Settings that are valid but probably a mistake, in the order in which they were found.
     package internal(set) var warnings: [ConfigurationProblem] = []
     /// A hash of each section's text, which shows whether the section has changed.
     var fingerprints: [Section: Int] = [:]

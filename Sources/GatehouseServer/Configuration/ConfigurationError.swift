@@ -30,7 +30,7 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
 }
 
 extension Logger {
-    /// Logs what a configuration that was accepted will hardly be meant to say.
+    /// Logs the settings of an accepted configuration that are probably mistakes.
     func note(_ warnings: [ConfigurationProblem]) {
         for warning in warnings { notice("configuration is incomplete", metadata: ["problem": "\(warning)"]) }
     }

@@ -10,7 +10,7 @@ struct ConfigurationListing {
     /// The paths of all keys in the file.
     private var written: Set<String> = []
 
-    /// The value of what is not shown.
+    /// The value that is shown instead of a hidden one.
     private static let set = JSONValue.string("set")
 
     /// `root` has the checked values with all defaults, and `document` what the file has.

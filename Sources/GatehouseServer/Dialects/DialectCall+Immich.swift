@@ -6,7 +6,7 @@ extension DialectCall {
         try serverCalls + signInCalls(redirectURI: redirectURI) + accountCalls
     }
 
-    /// What an app asks before anybody has signed in; a proxy may send these to the back end, which has rules of its own
+    /// The calls of an app before a sign-in; a proxy may send these to the back end, which has its own rules
     /// for caches.
     private static var serverCalls: [DialectCall] {
         let calls = [

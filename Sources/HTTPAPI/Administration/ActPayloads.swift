@@ -30,12 +30,12 @@ struct SentClaims: RequestValue {
 }
 
 struct DisablingBody: RequestPayload {
-    /// When the account is enabled again; absent for good.
+    /// When the account is enabled again; if absent, the account stays disabled.
     let until: SentTime?
 
     static let fields = RequestFields(Self.init, .init("until"))
 
-    /// - Throws: `AccountsError.invalidParameter` unless the time is to come.
+    /// - Throws: `AccountsError.invalidParameter` if the time is in the past.
     var end: Date? {
         get throws {
             guard let end = until?.date else { return nil }
@@ -46,7 +46,7 @@ struct DisablingBody: RequestPayload {
 }
 
 struct SessionsBody: RequestPayload {
-    /// The ids of the sessions to end; absent for all.
+    /// The ids of the sessions to end; if absent, all sessions end.
     let sessions: [UUID]?
 
     static let fields = RequestFields(Self.init, .init("sessions"))

@@ -4,7 +4,7 @@ internal import Foundation
 internal import ProviderKit
 
 extension AdminRequest {
-    /// The account as acts answer it.
+    /// The account, in the form in which acts return it.
     func account(_ uid: UUID) async throws -> MaskedAccountDetail {
         try await services.reading.detail(of: uid, in: application)
     }

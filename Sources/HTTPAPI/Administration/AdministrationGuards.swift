@@ -6,8 +6,8 @@ internal import Logging
 internal import ProviderKit
 
 extension Endpoint {
-    /// Whether the listener serves the endpoint to the request's client: the admin API and the console where there
-    /// are such, or everything else.
+    /// Whether the listener serves the endpoint to the request's client: the admin API and the console, if they are
+    /// configured, or everything else.
     func isServed(byListenerOf scope: RequestScope?) -> Bool {
         let isOfAdministration = takes.isOfAdministration || takes.isOfConsole
         guard let scope else { return !isOfAdministration }
@@ -30,8 +30,8 @@ extension RequestScope {
 }
 
 extension EndpointResponder {
-    /// Refuses requests that a page may have caused: a program with a key sends no `Origin`, and no cookie instead of
-    /// the key.
+    /// Refuses requests that a web page may have caused: programs with a key send no `Origin`, and send the key instead
+    /// of a cookie.
     static func refuseBrowsers(_ request: Request) throws {
         let hasCookieOnly =
             request.headers.contains(.cookie) && request.headers[.authorization].flatMap(bearer) == nil
@@ -40,9 +40,9 @@ extension EndpointResponder {
         }
     }
 
-    /// Finds the caller of an endpoint of the admin API; `nil` if the endpoint has none, as the document.
+    /// The caller of an endpoint of the admin API; `nil` if the endpoint needs none, such as the OpenAPI document.
     ///
-    /// - Throws: 401 without a valid key, and 404 if the key is of another application.
+    /// - Throws: 401 without a valid key, and 404 if the key belongs to another application.
     func administration(of request: Request, in scope: RequestScope) async throws -> AdministratorSession? {
         guard case .administrator = endpoint.guards.access else { return nil }
         guard let token = try [CredentialSource.authorization].token(in: request.headers) else {

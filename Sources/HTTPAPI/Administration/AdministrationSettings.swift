@@ -37,7 +37,7 @@ package struct AdministrationSettings: Sendable {
     }
 }
 
-/// The console, where there is one.
+/// The settings of the console.
 package struct ConsoleSettings: Sendable {
     /// Where administrators reach it: `https://admin.example/console`.
     package let url: String

@@ -119,7 +119,7 @@ extension ListedAuditEvent: ResponsePayload, NamedList {
         Field("account", orNull: { $0.uid?.text ?? $0.event.account?.hex })
         Field("uid", orNull: \.uid)
         Field("session", orNull: \.event.session)
-        // `key`, `cli` or `account` of who acted, where somebody did.
+        // The `key`, `cli` or `account` that acted; absent if no administrator did.
         Field("actor", as: .any) { $0.details["actor"] }
         Field("details", as: .dictionary(of: .any), \.details)
     }

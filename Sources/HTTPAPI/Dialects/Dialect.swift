@@ -23,7 +23,7 @@ protocol Dialect: Sendable {
     static var errorSchema: JSONSchema { get }
     /// How a session of its clients is kept; `nil` where the dialect is off.
     static func renewal(in settings: DialectSettings) -> Renewal?
-    /// What its client says about its device in fields of its own; `nil` if it says nothing.
+    /// The device as the dialect's own header fields describe it; `nil` if they are absent.
     static func device(in headers: HTTPFields) -> String?
     static func endpoints(_ operations: Operations) -> [Endpoint]
 }

@@ -23,7 +23,7 @@ struct QROperations: Sendable {
         }
     }
 
-    /// The page that a browser shows which has opened a code.
+    /// The page of a code that was opened in a browser instead of the app.
     var open: Operation<Void, Issuer> {
         Operation("qr.open", limits: .local) { context, _ in try context.qrIssuer }
     }

@@ -91,7 +91,7 @@ extension GeoPlace: ResponsePayload {
     }
 }
 
-/// What the script of the page with a code is told.
+/// The response to the script of the page with a code.
 extension ShownQRCode: ResponsePayload {
     package static let fields = ResponseFields<Self>("QRCodeState") {
         Field("state", as: .choice(of: HandoffState.self), \.state.rawValue)

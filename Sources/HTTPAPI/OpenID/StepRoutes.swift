@@ -159,7 +159,7 @@ extension Response {
             switch step.client.own {
             case .accountPages?, .device?: nil
             case .hosted?: page.application
-            // That page tells the name and the host of a client that has registered itself in a sentence.
+            // The page of consent shows the name and the host of a client that registered itself in a sentence.
             case nil where step.name == .consent && step.client.origin == .registered: step.client.name
             case nil: step.client.name(in: language)
             }

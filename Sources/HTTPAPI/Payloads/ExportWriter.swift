@@ -54,7 +54,7 @@ package struct ExportWriter: Sendable {
         try await sink(Array("}\n".utf8))
     }
 
-    /// The client as which recipients are listed: of an installation, its software.
+    /// The client id under which a recipient is listed: for an installation of an app, the id of its software.
     private static func recipient(_ client: String) -> String {
         guard client.utf8.starts(with: OAuthClient.instancePrefix.utf8) else { return client }
         return client.utf8.split(separator: UInt8(ascii: "~")).dropFirst().first.map { String(Substring($0)) } ?? client

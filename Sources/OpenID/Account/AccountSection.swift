@@ -11,18 +11,18 @@ package enum AccountSection: String, Sendable, CaseIterable {
 }
 
 extension Issuer {
-    /// The URL of a section, which is the same for all places.
+    /// The URL of a section.
     package func url(of section: AccountSection) -> String { application.issuer + section.path }
 }
 
 extension ClientRequest {
-    /// A request of the account pages, which ends at a section.
+    /// A request of the account pages, after which the browser returns to a section.
     package init(endingAt section: AccountSection, of issuer: Issuer) {
         self.init(.accountPages, endingAt: issuer.url(of: section))
     }
 }
 
-/// What a section shows besides the account that it is about.
+/// The content of a section, besides the account.
 package enum AccountContent: Sendable {
     case overview, name, language, data
     /// `isPossible` says whether the account has an address with which a password can be used.
@@ -36,7 +36,7 @@ package enum AccountContent: Sendable {
 
 /// A code that was sent to the new address of an identity.
 ///
-/// The page's form returns it; the form's token covers it, so that it is as the server wrote it.
+/// The page's form returns it; the form's token covers it, so a changed value is refused.
 package struct SentAddressCode: Sendable, Equatable {
     package let identity: UUID
     package let challenge: String
@@ -48,7 +48,7 @@ package struct SentAddressCode: Sendable, Equatable {
     }
 }
 
-/// What a person presses or types in a section; an id that is not readable is `nil`.
+/// An action of the person in a section; an id that cannot be parsed is `nil`.
 package enum AccountAction: Sendable {
     /// Goes to another account of the browser, or signs in to one.
     case other
@@ -73,7 +73,7 @@ package enum AccountAction: Sendable {
 }
 
 extension AccountAction {
-    /// What was typed, and for which identity, which the page shows again after a refusal.
+    /// The typed text and its identity, which the page shows again after a refusal.
     var typed: (entry: UUID?, text: String)? {
         switch self {
         case .rename(let name?): (nil, name)
@@ -93,23 +93,23 @@ package struct ShownAccount: Sendable {
     package let codeToken: String?
     /// The value of the flow cookie.
     package let flow: String
-    /// What the person has typed into a form that was refused, but for secrets; `entry` is the identity it is about.
+    /// The text, without secrets, that the person typed into a form that was refused; `entry` is its identity.
     package var typed: (entry: UUID?, text: String)?
     /// Why the form was refused.
     package var problem: (any Error)?
 }
 
-/// What the browser gets at a page of an account.
+/// The response of a page of an account.
 package enum AccountResponse: Sendable {
     case page(ShownAccount)
-    /// The browser gets the section by a GET; `isDone` says whether the form has changed something.
+    /// Redirects the browser to the section; `isDone` says whether the form has changed something.
     case reload(isDone: Bool, SessionCookie?)
-    /// The person signs in, chooses an account or proves the account again at the pages of this request.
+    /// Redirects to the pages of this request, on which the person signs in, chooses an account or signs in again.
     case request(String, flow: String)
     /// The account's data follows as a file.
     case export(AccountExport, of: Principal)
-    /// The account's deletion has begun, and can be taken back until `purgeAfter`.
+    /// The account's deletion has begun; the person can restore the account until `purgeAfter`.
     case deleted(BrowserAccount, receipt: UUID, purgeAfter: Date)
-    /// The form is not one of this page in this browser.
+    /// The form does not come from this page in this browser.
     case forged
 }

@@ -30,7 +30,7 @@ package struct OAuthClient: Sendable, Equatable {
     package var assertionAlgorithm: TokenRules.Algorithm?
     package var redirectURIs: [ClientRedirectURI] = []
     package var postLogoutRedirectURIs: [ClientRedirectURI] = []
-    /// Where the client is told that a session has ended.
+    /// The URL that receives a logout token when a session ends.
     package var backchannelLogoutURI: String?
     /// Whether people need not consent, because the operator runs the client.
     package var isFirstParty = false

@@ -1,8 +1,8 @@
 package import ProviderKit
 
-/// A mobile app whose installations register themselves, each as a client of its own.
+/// A mobile app whose installations register themselves, each as its own client.
 package struct Software: Sendable, Equatable {
-    /// Who signs statements about the software, if not only the configured ones count.
+    /// The issuer whose signed statements about the software are accepted besides the configured ones.
     package struct StatementIssuer: Sendable, Equatable {
         package let issuer: String
         package let keys: TokenKeys
@@ -13,7 +13,7 @@ package struct Software: Sendable, Equatable {
         }
     }
 
-    /// What each instance has: names, redirect URIs, scopes and lifetimes.
+    /// The names, redirect URIs, scopes and lifetimes of each instance.
     package var template: OAuthClient
     package var version: String
     /// SHA-256 of each token with which an installation may register.
@@ -52,17 +52,17 @@ package struct RegistrationSettings: Sendable, Equatable {
 /// Sign-in at a browser by an app that is signed in on a phone.
 package struct QRSettings: Sendable, Equatable {
     package enum NumberMode: String, Sendable, CaseIterable, Decodable {
-        /// Where the app has no field for the number, the person compares it.
+        /// The person types the number into the app; where the app has no field for it, the person compares it.
         case app
         case always
     }
 
     package var isEnabled = true
-    /// The page that the picture leads to; `nil` for the issuer's own.
+    /// The page that the QR code opens; `nil` for the issuer's own.
     package var url: String?
     package var lifetime: Duration = .seconds(120)
     package var number = NumberMode.app
-    /// Where the app is to be had, by platform: `ios` and `android`.
+    /// The app's pages in the app stores, by platform: `ios` and `android`.
     package var appLinks: [String: String] = [:]
 
     package init() {}

@@ -2,7 +2,7 @@ internal import Accounts
 internal import ProviderKit
 
 extension TokenTarget {
-    /// What is left of a grant by the present configuration of the client, and in a borrowed session.
+    /// The part of a grant that the client's present configuration, and a borrowed session, still allow.
     func kept(of granted: ClientScope, isBorrowed: Bool) -> ClientScope {
         let scopes = available[""] ?? []
         func isKept(_ claim: String) -> Bool {

@@ -7,7 +7,7 @@ internal import ProviderKit
 /// The device polls the token endpoint meanwhile. Its session stands alone: it does not end with the browser session
 /// that has allowed it, but takes over when and how the person authenticated there.
 package struct DeviceGrants: Sendable {
-    /// What a device is told.
+    /// The response to a device that starts a sign-in.
     package struct Started: Sendable {
         package let deviceCode: String
         package let userCode: UserCode

@@ -11,7 +11,7 @@ package struct HandoffRequester: Sendable, Codable, Equatable {
 
     package var words: UserAgent { UserAgent(agent) }
 
-    /// The device as a client, by whose network it is known.
+    /// The device as a client, which is identified by its network.
     var client: Client { Client(device: agent, address: address) }
 
     /// The device as a notice to the account's owner shows it.

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The pages of this replica that wait until another device answers.
 ///
-/// A page that waits holds no connection to the database. Whatever changes a sign-in tells all replicas, which wake the
-/// pages that wait for it.
+/// A page that waits holds no connection to the database. A change of a sign-in notifies all replicas, which wake
+/// the pages that wait for it.
 package final class HandoffWaiters: Sendable {
     private struct Key: Hashable {
         let application: Application.ID

@@ -22,7 +22,7 @@ package struct QRBearers: Sendable {
         } catch AccountsError.insufficientScope {
             return try await principal(ofClientToken: text, at: issuer)
         } catch AccountsError.invalidToken {
-            // Only apps that are told so ask for another token at once.
+            // Apps request another token at once only if the response says that this one has expired.
             let token: ClientAccessToken? = try? await jwts.claims(
                 of: text, as: .accessToken, for: issuer.application)
             guard let token, token.expiresAt <= Int(time.now().timeIntervalSince1970) else {

@@ -31,7 +31,7 @@ package struct ShownQRCode: Sendable, Equatable {
 
 /// A code as a phone finds it.
 package struct FoundQRCode: Sendable {
-    /// The request of the code, by which replicas are told of a change.
+    /// The request of the code, which notices of a change to the replicas name.
     package var request: [UInt8]
     package var state: HandoffState
     /// Whether no other account has looked at it before.

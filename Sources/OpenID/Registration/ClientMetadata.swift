@@ -1,6 +1,6 @@
 package import ProviderKit
 
-/// What is registered of a client (RFC 7591, 2; OpenID Connect Dynamic Client Registration, 2).
+/// The registered metadata of a client (RFC 7591, 2; OpenID Connect Dynamic Client Registration, 2).
 ///
 /// Encoded, it is what the registration endpoint returns and what the database stores. Members that this server has no
 /// use for are left out.

@@ -105,7 +105,7 @@ package struct ClientRegistration: Sendable {
 
     // MARK: - Registered clients
 
-    /// What is registered of a client, as `register` returned it, but without the secret.
+    /// The registered metadata of a client, as `register` returned it, but without the secret.
     /// - Throws: `invalid_token` if the token is not that of the client.
     package func read(_ id: String, token: String?, at issuer: Issuer) async throws -> [String: JSONValue] {
         guard let token = token.flatMap(opaque.parse), let client = try await find(id, token: token, at: issuer) else {

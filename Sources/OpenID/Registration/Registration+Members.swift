@@ -12,7 +12,7 @@ extension StoredClient.Registration {
 
     var logoutURI: String? { if case .registered(let metadata) = self { metadata.backchannelLogoutURI } else { nil } }
 
-    /// What is registered, as responses show it (RFC 7591, 3.2.1).
+    /// The registered metadata, in the form of a response (RFC 7591, 3.2.1).
     /// - Throws: `invalid_token` if the client's software is not configured any more.
     func members(of id: String, at issuer: Issuer) throws -> [String: JSONValue] {
         switch self {
@@ -25,7 +25,7 @@ extension StoredClient.Registration {
         case .instance(let instance, let metadata):
             guard let software = issuer.settings.software(instance.software) else { throw OAuthError.invalidToken }
             let client = OAuthClient(instance, metadata, of: software, id: id)
-            // Apps of Blitz are told of this grant alone, whatever they may use.
+            // Responses to apps of Blitz name only this grant, even if the client may use others.
             let grants = issuer.place == .blitz ? [.authorizationCode] : client.grants
             var members: [String: JSONValue] = [
                 "software_id": .string(instance.software), "software_version": .string(software.version),

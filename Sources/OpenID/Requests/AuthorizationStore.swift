@@ -63,7 +63,7 @@ package protocol AuthorizationStore: BrowserAccountStore {
     /// - Returns: `false` if it had ended.
     func end(_ request: StoredRequest, application: Application.ID) async throws -> Bool
 
-    /// What is known of an account that has signed in on an installation of an app; `nil` if the account is not live.
+    /// The owner of an installation of an app: the account that signed in on it; `nil` if the account is not live.
     func owner(_ uid: UUID, application: Application.ID) async throws -> InstanceOwner?
 
     /// Whether a code of a live session of the browser exists that was not redeemed and has not expired.

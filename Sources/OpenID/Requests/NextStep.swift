@@ -43,7 +43,7 @@ package struct RequestProgress: Sendable, Codable, Equatable {
     package var proven: UUID?
     /// Whether the person has typed or pressed something.
     package var hasActed = false
-    /// The session with whose account the person continues in the app.
+    /// The session whose account the person uses in the app.
     package var confirmed: UUID?
     /// The session whose account has allowed the client what it asks for.
     package var consented: UUID?
@@ -78,7 +78,7 @@ package struct RequestEnding: Sendable, Codable, Equatable {
     let form: String?
     /// The session with which the pages of the account go on.
     package let session: UUID?
-    /// What the request's client is told.
+    /// The error that the request's client receives.
     let error: OAuthError
 }
 
@@ -171,8 +171,8 @@ extension RequestSituation {
 
     /// The session that the answer would be about.
     ///
-    /// If several accounts are signed in, no hint selects one that an app has signed in: somebody else's secret may have
-    /// been planted in this browser.
+    /// If several accounts are signed in, no hint selects one that an app has signed in: another person may have
+    /// planted their session in this browser.
     fileprivate var candidate: Candidate {
         if let chosen = sessions.first(where: { $0.id == progress.session }) { return .one(chosen) }
         let hinted =
@@ -189,7 +189,7 @@ extension RequestSituation {
         request.isSilent ? .refuse(error) : .ask(question)
     }
 
-    /// Asks somebody who is not signed in to sign in, or to open an account if the client asks for that.
+    /// Asks a person who is not signed in to sign in, or to open an account if the client requests that.
     fileprivate func askToSignIn() -> NextStep {
         ask(request.prompts.contains(.create) ? .signUp : .signIn, or: .loginRequired)
     }

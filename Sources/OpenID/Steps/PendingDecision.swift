@@ -1,7 +1,7 @@
 package import Accounts
 package import Foundation
 
-/// What is pending after a proof at the pages of a request, before any other step.
+/// A decision that the pages of a request ask for after a proof, before any other step.
 package indirect enum PendingDecision: Sendable, Codable, Equatable {
     /// The person has returned from a provider's pages with a proof that is not used yet; `after` was pending before.
     /// `arrival` is its name in stored requests.

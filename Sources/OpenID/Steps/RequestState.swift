@@ -13,7 +13,7 @@ enum PresentStep: Sendable {
     case finish(BrowserSession)
 }
 
-/// A request at one moment: what is stored, who is signed in, and what is asked next.
+/// A request at one moment: the stored request, the browser's sessions, and the next step.
 struct RequestState: Sendable {
     let loaded: BrowserRequest
     let client: OAuthClient

@@ -2,14 +2,13 @@ import Accounts
 
 /// Decides whether a job may join the hashing queue, as a pure function of counts.
 ///
-/// The queue may be as long as the threads can process within the longest acceptable wait. A reserved place counts like
-/// a waiting job. Clients are grouped by
-/// network, and networks by block. A network may hold at most as many places as are free, a block twice as many. A
-/// subject (the account or address whose password is checked) may hold as many places as are free, counted over all
-/// networks. This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6(2), 1998). A
-/// flood from one network fills half of the queue, floods from two networks fill a third each, and a flood from a whole
-/// block fills two thirds, so other clients still find a place. Jobs that were admitted are never dropped, so a refusal
-/// is always immediate.
+/// The queue may be as long as the threads can process within the longest acceptable wait. A reserved place counts as a
+/// waiting job. Clients are grouped by network, and networks by block. A network may hold at most as many places as are
+/// free, a block twice as many. A subject (the account or address whose password is checked) may hold as many places as
+/// are free, counted over all networks. This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on
+/// Networking 6(2), 1998). A flood from one network fills half of the queue, floods from two networks fill a third
+/// each, and a flood from a whole block fills two thirds, so other clients still find a place. Jobs that were admitted
+/// are never dropped, so a refusal is always immediate.
 ///
 /// The threshold of a subject applies only to blocks that already have a waiting job for that subject. Otherwise a few
 /// requests from many blocks would lock the subject's owner out.

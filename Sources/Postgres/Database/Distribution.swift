@@ -35,7 +35,7 @@ package struct Distribution: Sendable {
         }
     }
 
-    /// Checks the settings of the nodes, and that what is distributed is where it should be.
+    /// Checks the settings of the nodes, and that the distributed tables are where they should be.
     ///
     /// - Throws: `PostgresError.distribution` with all faults.
     package func check() async throws {

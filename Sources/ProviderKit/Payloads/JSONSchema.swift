@@ -20,7 +20,7 @@ public struct JSONSchema: Sendable, Equatable {
     package var values: [JSONValue] = []
     package var anyOf: [JSONSchema] = []
     package var examples: [JSONValue] = []
-    /// The name of the component as which the document writes this schema once; other places refer to the component.
+    /// The name of the document's component for this schema; other places of the document refer to the component.
     package var name: String?
     /// The name of the component that this schema refers to; a reference has no other keywords.
     package var reference: String?

@@ -83,9 +83,9 @@ public struct TokenRules: Sendable {
     public var requiresExpiry: Bool
     /// Whether `aud` is required; software statements (RFC 7591, 2.3) may have none.
     package var requiresAudience = true
-    /// Whether the service itself has sent the token, so that what is wrong with it is a finding about the service.
+    /// Whether the service itself sent the token; a problem with the token is then a finding about the service.
     ///
-    /// What is wrong with a token of an app is one only if the service has signed the token.
+    /// A problem with a token from an app is such a finding only if the service signed the token.
     public var isFromService = false
 
     /// Creates rules.

@@ -49,7 +49,7 @@ final class JoinedRows<Group: Hashable & Sendable, Key: Hashable & Sendable, Val
 extension JoinedRows where Group == Application.ID, Key == UUID {
     /// The statement reads the rows of the ids `$2`; its first column is the id.
     ///
-    /// With 64 ids in a statement, each costs a fraction of a single read, and with more hardly less. With 16,
+    /// With 64 ids in a statement, each costs a fraction of a single read; more ids save little. With 16,
     /// `GET /auth/me` took twice as much of PostgreSQL's processor time.
     convenience init(
         _ statement: Statement, from database: Database, decode: @escaping @Sendable (Row) throws -> Value

@@ -14,13 +14,13 @@ package struct RateLimitsTable: RateCounter {
 
     /// The key's row is locked before the block's.
     ///
-    /// The inserted time is one interval after the call, so a call is refused if the row's time is later than that by
-    /// more than the window without two intervals.
+    /// The inserted time is one interval after the call, so a call is refused if the row's time is later by more than
+    /// the window minus two intervals.
     ///
-    /// Under contention, calls may lock the row in another order than that in which they were made, because the time of
-    /// a call is read before it waits for the lock. An admitted call never moves the row's time back. A refused one
-    /// limits it to a window after its own time, so a later call may be admitted too early, by at most the time that
-    /// the refused call has waited. The lock timeout bounds that time.
+    /// Under contention, calls may lock the row in another order than they were made, because the time of a call is
+    /// read before it waits for the lock. An admitted call never moves the row's time back. A refused call limits it to
+    /// one window after its own time, so a later call may be admitted too early, by at most the time that the refused
+    /// call waited. The lock timeout bounds that time.
     private static let take = Statement(
         .write,
         """

@@ -9,7 +9,7 @@ extension SQLStore: ClientRegistrationStore {
     /// Stores a client in a free slot of its quota, if there is one.
     ///
     /// If two registrations choose the same slot, a unique index refuses one of them, which is then repeated. The
-    /// random `$14` makes that rare. Instances free their slots after an hour, or when somebody has signed in.
+    /// random `$14` makes that rare. Instances free their slots after an hour, or at the first sign-in.
     package static let registerClient = Statement(
         .write,
         """
@@ -105,7 +105,7 @@ extension SQLStore: ClientRegistrationStore {
 
     /// Ends sessions of registered clients that are deleted or have expired, at most `$2`.
     ///
-    /// Their clients are told nothing, because they are gone.
+    /// Their clients get no logout tokens, because they no longer exist.
     static let endSessionsOfDeletedClients = Statement(
         .write,
         """

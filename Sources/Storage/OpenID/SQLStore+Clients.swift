@@ -33,7 +33,7 @@ extension SQLStore: ClientStore {
             .first
     }
 
-    /// The calls of a client that nobody signs in with do not count, because anybody can register and call.
+    /// Calls of a client without sign-ins do not count, because anyone can register a client and call.
     private static let noteUse = Statement(
         .write,
         """

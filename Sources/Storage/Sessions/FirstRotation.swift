@@ -37,10 +37,10 @@ package struct FirstRotation: Hashable, Sendable {
     /// Inserts the successors `$10` of the tokens `$2`, and returns a row for each.
     ///
     /// The other parameters are those of `SQLStore.rotate`, which decides about the tokens that this statement leaves
-    /// out: those that it can't decide, or would have to wait for. The row of the session is locked as the foreign key
-    /// of its tokens locks it, unless another transaction is deleting the session. A successor that exists is left out
-    /// at first, because its insertion would wait for a transaction that deletes it. The order of the insertions keeps
-    /// two statements for the same tokens from waiting for each other.
+    /// out: those that it can't decide, or would have to wait for. The row of the session gets the lock that the
+    /// foreign key of its tokens takes, unless another transaction is deleting the session. A successor that exists is
+    /// left out at first, because its insertion would wait for a transaction that deletes it. Tokens are inserted in
+    /// order, so that two statements for the same tokens do not deadlock.
     ///
     /// LATERAL, because Citus can't join a function that returns several columns otherwise.
     package static let rotate = Statement(

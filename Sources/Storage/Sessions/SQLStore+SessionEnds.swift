@@ -59,8 +59,9 @@ extension SQLStore: SessionEndStore {
 
     /// Ends the sessions that match the conditions, and those that end with them (`endingSessions`).
     ///
-    /// If the session `$5` is spared, so are the sessions that it would end with. If it belongs to a browser session, the
-    /// other clients of that are spared, too, but no session that an app has opened in another browser.
+    /// If the session `$5` is spared, so are the sessions that it would end with. If it belongs to a browser session,
+    /// the other clients of the browser session are spared, too, but not a session that an app has opened in another
+    /// browser.
     ///
     /// A logout token is queued for each client session that ends, and for each that outlives the browser session that
     /// ends. With `$9`, the session `$4` ended in an earlier statement, and only the client sessions that outlive it and

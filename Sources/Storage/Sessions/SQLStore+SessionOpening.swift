@@ -23,15 +23,16 @@ extension SQLStore: SessionOpeningStore {
         .write, liveAccount, withDevice, provenIdentity, appSession, openedSession, JoinedUsers.userColumns,
         openedColumns, JoinedUsers.users, ofAccount)
 
-    /// Opens a browser's session in the same way, or proves again the one that this browser has of the account, which is
-    /// then no longer borrowed.
+    /// Opens a browser's session in the same way, or renews the session that the browser already has of the account.
     ///
-    /// A session that another device opens is borrowed; one that the browser has and in which something was proven stays as
-    /// it is.
+    /// A renewed session is no longer borrowed.
     ///
-    /// It replaces the cookie for all sessions of the browser; an expired one of the same account leaves the browser.
-    /// The same call again finds the session under the new cookie. If both run at once, they conflict by the id of the
-    /// session, and the repetition of the later one finds it.
+    /// A session that another device opens is borrowed. If the browser already has a session of the account with a
+    /// proof, that session stays as it is.
+    ///
+    /// The statement replaces the cookie for all sessions of the browser, and removes an expired session of the same
+    /// account from the browser. A repeated call finds the session under the new cookie. If both calls run at the same
+    /// time, they conflict on the id of the session, and the later one finds it when it is repeated.
     package static let openBrowserSession = Statement(
         .write, liveAccount, provenIdentity, browserSession, openedSession, JoinedUsers.userColumns, openedColumns,
         JoinedUsers.users, ofAccount)

@@ -10,11 +10,11 @@ internal import ProviderKit
 /// only if there are no problems.
 final class SettingsReader {
     let installed: InstalledProviders
-    /// Whether the current provider is off, so that its secrets are not read.
+    /// Whether the current provider is off; its secrets are then not read.
     var ignoresSecrets = false
-    /// Whether software statements are not read, because the command that runs is to make one.
+    /// Whether to skip software statements, for the command that creates one.
     let ignoresStatements: Bool
-    /// Whether an administrator has sent the settings, who must not read files and variables of this machine by them.
+    /// Whether an administrator sent the settings; they must not refer to files and variables of this machine.
     private let isCandidate: Bool
 
     /// The paths of values that are never shown: secrets, and contents of files.
@@ -26,7 +26,7 @@ final class SettingsReader {
     private let directory: String
     private let expansion: EnvironmentExpansion
     private var problems: [ConfigurationProblem] = []
-    /// What works as configured, but hardly as intended.
+    /// Settings that are valid but probably a mistake.
     private(set) var warnings: [ConfigurationProblem] = []
     /// The top-level sections with defaults for sections of the applications, by type.
     private var shared: [ObjectIdentifier: ConfigurationNode] = [:]

@@ -54,7 +54,7 @@ extension DialectChecks {
         return first.uri
     }
 
-    /// Warns of members that the apps are told by Gatehouse, whatever the file says.
+    /// Warns of members that Gatehouse determines itself, so that the file's values have no effect.
     private func warnOfOwn(_ names: Set<String>, at node: ConfigurationNode?) {
         for entry in node?.entries ?? [] where names.contains(entry.key) {
             reader.warn("is left out, because Gatehouse determines it", at: entry.value.place)

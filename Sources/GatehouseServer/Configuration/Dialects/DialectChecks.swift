@@ -13,7 +13,7 @@ struct DialectChecks {
     let node: ConfigurationNode
     let reader: SettingsReader
 
-    /// Browsers keep no cookie longer (RFC 6265bis, 5.6), so a longer session is hardly intended.
+    /// Browsers keep no cookie longer (RFC 6265bis, 5.6), so a longer session is probably a mistake.
     private static let longestUsual: Duration = .seconds(400 * 86_400)
 
     /// The settings of the dialects; those with a problem are left out.

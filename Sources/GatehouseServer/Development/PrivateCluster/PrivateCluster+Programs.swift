@@ -38,7 +38,7 @@ extension PrivateCluster {
         /// The words to put before a command to run it as this user.
         let command: [String]
 
-        /// The user as which PostgreSQL runs: the user of this process, unless that is root.
+        /// The user who runs PostgreSQL: the user of this process, unless that is root.
         ///
         /// PostgreSQL refuses to run as root, so root starts it as the owner of the directory `data`. If root owns that
         /// directory, it starts PostgreSQL as the user `postgres`, or as the user `nobody` if there is no `postgres`.

@@ -26,7 +26,7 @@ struct ConsolePlot: Sendable {
     /// Those with the highest sums first.
     let series: [Series]
 
-    /// The most lines and bars; what is beyond them is drawn as one.
+    /// The greatest numbers of lines and bars; the others are drawn as one.
     static let most = (lines: 5, bars: 8)
     private static let other = "others"
 
@@ -70,7 +70,7 @@ struct ConsolePlot: Sendable {
         return isTooLarge ? .max : sum
     }
 
-    /// The series that are drawn: at most `count`, the last of them the sum of what is left.
+    /// The series that are drawn: at most `count`, of which the last is the sum of the others.
     func drawn(atMost count: Int) -> [Series] {
         guard series.count > count else { return series }
         let kept = series.prefix(count - 1)

@@ -55,7 +55,7 @@ struct ImmichCallback: RequestPayload {
 
     static let fields = RequestFields(Self.init, .init("url"), .init("state"), .init("codeVerifier"))
 
-    /// - Throws: 400 unless the URL is one of this application's apps, with a code and a state of its own.
+    /// - Throws: 400 unless the URL belongs to one of this application's apps and has a code and a state.
     func presented(in request: IncomingRequest) throws -> PresentedCode {
         let url = try ReturnURL(url)
         let candidates = request.application?.appURIs(like: url.address) ?? []

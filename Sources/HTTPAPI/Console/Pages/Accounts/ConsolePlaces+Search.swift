@@ -77,7 +77,7 @@ extension AccountQuery {
         return values
     }
 
-    /// What is wrong with what was typed into the field; `false` for a refusal that is not about that.
+    /// The problem with the text in the field; `false` for a refusal that is not about it.
     private static func problem(of attempt: ConsoleAttempt?) -> JSONValue {
         guard let code = attempt?.problem?.code, [.invalidParameter, .missingParameter].contains(code) else {
             return false

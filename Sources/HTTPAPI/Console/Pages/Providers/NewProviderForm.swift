@@ -97,7 +97,7 @@ struct NewProviderForm: Sendable {
     /// The problems that no field of the form has.
     var otherProblems: [String] { problems.filter { $0.field == nil }.map(\.sentence) }
 
-    /// What is wrong, and the field that has caused it.
+    /// The problems of the form, each with its field.
     private var problems: [(field: String?, sentence: String)] {
         guard let problem else { return [] }
         guard let listed = problem.details?["problems"]?.array else {
@@ -156,7 +156,7 @@ extension SettingField {
 }
 
 extension String {
-    /// A key in PEM with its lines (RFC 7468, 2), which browsers take out of what is pasted into a password field.
+    /// A key in PEM with its line breaks (RFC 7468, 2), which browsers remove from text pasted into a password field.
     var withLinesOfPEM: String {
         guard let key = wholeMatch(of: /\s*(-----BEGIN [A-Z ]+-----)([^-]+)(-----END [A-Z ]+-----)\s*/) else {
             return self
