@@ -4,29 +4,28 @@ internal import Foundation
 internal import Postgres
 
 extension SQLStore {
-    /// Decides for each account that a change of mode may lock out whether it can sign in before and after it.
+    /// Selects the accounts that a change of mode may lock out, and decides if each can sign in before and after it.
     ///
-    /// `steady` has the accounts with an identity that signs in before and after the change, so that none of these is
-    /// locked out. `doubtful` has the other accounts that the change concerns, and the administrators, but no guests:
-    /// there may be millions, and a guest's identity is no way to sign in. Indexes alone tell who these are: all accounts
-    /// with a guest's identity of the provider. PostgreSQL can't estimate how many accounts are doubtful; `LATERAL` makes it read each
-    /// one by indexes instead of reading whole tables.
+    /// The parts of the statement, in order (`verdictBinds` has the parameters):
+    /// - `idle`: phone numbers that were unused for too long, so that their identities do not sign in.
+    /// - `granted`: the identities that an administrator's grant for all applications names, or else the other grants.
+    /// - `steady`: accounts with an identity that signs in before and after the change; they are not locked out.
+    /// - `doubtful`: the other accounts that the change concerns, and the administrators, but no guests.
+    /// - `held`: what the identities of each doubtful account allow.
+    /// - `verdict`: what these and codes to the account's addresses allow, for live accounts.
     ///
-    /// `held` has what the identities of an account allow, and `verdict` adds what codes to its addresses do. `idle`
-    /// has the phone numbers that were unused for too long, and `granted` the identities that grants name. `formal` is
-    /// the rule of `ProviderRegistry.canSignIn(with:)`; `opens` is what a sign-in really does: a quarantined identity
-    /// signs in unless the account has a usable one, and an idle number does not sign in. A code to an address with an
-    /// identity of its own signs in by that; `lead_now` and `lead_after` say whether a code or a password reset to
-    /// another address does. That adds an identity, so it fails if the account has `$13` or more. Without `OFFSET 0`,
-    /// PostgreSQL would copy the inner query's expressions into each aggregate.
+    /// Columns that end in `_now` describe the time before the change, those that end in `_after` the time after it:
+    /// - `formal_…`: an identity without quarantine passes the rule of `ProviderRegistry.canSignIn(with:)`.
+    /// - `opens_…`: an identity without quarantine signs in: it passes the rule, and its phone number is not idle.
+    /// - `held_…`: the same for identities in quarantine, which sign in only if no other passes the rule.
+    /// - `granted_…`: the same for the identities in `granted`, which alone count for an administrator.
+    /// - `lead_…`: a code or a password reset to an address without its own identity signs in. It adds an identity, so
+    ///   the account must have fewer than `$13`. A grant does not count in the sessions of that identity.
+    /// - `way_…`: the account can sign in, in one of these ways.
     ///
-    /// `$2` is the provider. The ways before and after are `$3` and `$4` (providers whose identities sign in by
-    /// themselves), `$5` and `$6` (whose identities are addresses), `$9` and `$10` (codes to e-mail addresses, and
-    /// password resets), `$11` and `$12` (codes to phones). `$7` are the providers of phone numbers, and `$8` is how
-    /// long a number may be unused. `$13` is the greatest number of identities of an account. `$14` are the kinds of
-    /// addresses that nothing signs in by after the change, and `$15` administrators. A code to an address without an
-    /// identity adds one, in whose sessions a grant does not count, so that only the identities of the grant for all
-    /// applications count for an administrator, or else those of the others.
+    /// PostgreSQL can't estimate how many accounts are doubtful. `LATERAL` makes it read each by indexes instead of
+    /// reading whole tables, and `OFFSET 0` keeps it from copying the inner query's expressions into each aggregate.
+    /// There may be millions of guests; indexes alone find them, by their identity of the provider.
     static let switchVerdicts: StaticString = """
         WITH idle AS MATERIALIZED (
             SELECT d.uid, d.address FROM addresses d
@@ -136,7 +135,19 @@ extension SQLStore {
         )
         """
 
-    /// The binds `$1` to `$15` of `switchVerdicts`.
+    /// The binds of `switchVerdicts`; of each pair, the first is before the change and the second after it.
+    ///
+    /// - `$1`: the application
+    /// - `$2`: the provider whose mode changes
+    /// - `$3`, `$4`: the providers whose identities sign in by themselves
+    /// - `$5`, `$6`: the providers whose identities sign in by a verified address
+    /// - `$7`: the providers of phone numbers
+    /// - `$8`: how long a phone number may be unused
+    /// - `$9`, `$10`: the providers of codes and password resets to e-mail addresses
+    /// - `$11`, `$12`: the providers of codes to phone numbers
+    /// - `$13`: the greatest number of identities of an account
+    /// - `$14`: the kinds of addresses to which codes sign in before the change, but not after it
+    /// - `$15`: the administrators to decide for, besides the accounts that the change concerns
     static func verdictBinds(_ change: ModeChange, admins: [UUID], application: Application.ID) -> [Bind] {
         let (now, after) = (change.now, change.after)
         return [
