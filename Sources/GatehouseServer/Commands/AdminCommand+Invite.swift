@@ -25,7 +25,7 @@ extension AdminCommand {
         func run(installed: InstalledProviders) async throws {
             let role = try AdminScope.Role(option: role)
             guard let lifetime = Duration(configured: expires) else {
-                throw ServerError.refusedOption("expires", reason: "is no duration as in 24h")
+                throw ServerError.refusedOption("expires", reason: "must be a duration such as 24h")
             }
             try await options.withHome(installed) { backend, home, applications in
                 guard let console = backend.configuration.console else { throw ServerError.noConsole }

@@ -48,7 +48,7 @@ extension AdminCommand {
                     return scope
                 }
                 guard let lifetime = Duration(configured: expires) else {
-                    throw ServerError.refusedOption("expires", reason: "is no duration as in 90d")
+                    throw ServerError.refusedOption("expires", reason: "must be a duration such as 90d")
                 }
                 try await options.run(installed) { keys, backend in
                     guard let admin = backend.configuration.admin else { throw ServerError.noAdministration }

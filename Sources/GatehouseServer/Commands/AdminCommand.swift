@@ -118,7 +118,7 @@ extension AdminScope.Role {
     /// - Throws: `ServerError.refusedOption`.
     init(option name: String) throws {
         guard let role = Self(rawValue: name) else {
-            throw ServerError.refusedOption("role", reason: "is none of owner, operator, support and auditor")
+            throw ServerError.refusedOption("role", reason: "must be one of owner, operator, support, auditor")
         }
         self = role
     }

@@ -20,7 +20,7 @@ extension ConfigurationCommand {
 
         func run(installed: InstalledProviders) async throws {
             guard allowStranded >= 0 else {
-                throw ServerError.refusedOption("allow-stranded", reason: "is a number of accounts")
+                throw ServerError.refusedOption("allow-stranded", reason: "must be 0 or more")
             }
             try await options.withBackend(installed) { backend in
                 let modes = ProviderModes(store: backend.store)

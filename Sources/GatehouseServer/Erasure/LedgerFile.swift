@@ -107,7 +107,7 @@ struct LedgerFile: ErasureLedger {
                 }
                 entries.append(entry)
             } else if !isTorn(line) {
-                throw ServerError.unusableLedger(path: path, reason: "line \(number + 1) is not one of a ledger")
+                throw ServerError.unusableLedger(path: path, reason: "line \(number + 1) is not an entry of a ledger")
             }
         }
         return entries

@@ -39,7 +39,7 @@ struct DisablingBody: RequestPayload {
     var end: Date? {
         get throws {
             guard let end = until?.date else { return nil }
-            guard end > Date() else { throw AccountsError.invalidParameter("until", reason: "is over") }
+            guard end > Date() else { throw AccountsError.invalidParameter("until", reason: "must be in the future") }
             return end
         }
     }

@@ -30,7 +30,9 @@ struct AdminQuery: Sendable {
     /// - Throws: 400 unless the parameter is absent or a time of RFC 3339.
     func time(_ name: String) throws -> Date? {
         guard let text = fields[name] else { return nil }
-        guard let time = Timestamp(text) else { throw Self.invalid(name, "is no time like 2026-01-30T08:00:00Z") }
+        guard let time = Timestamp(text) else {
+            throw Self.invalid(name, "must be a time such as 2026-01-30T08:00:00Z")
+        }
         return time.date
     }
 
@@ -40,7 +42,7 @@ struct AdminQuery: Sendable {
     ) throws -> Choice? where Choice.RawValue == String {
         guard let text = fields[name] else { return nil }
         guard let choice = Choice(bytesOf: text) else {
-            throw Self.invalid(name, "is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw Self.invalid(name, "must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return choice
     }

@@ -31,10 +31,11 @@ struct LinkingQuestionBody: RequestPayload {
 }
 
 extension RawRepresentable<String> where Self: CaseIterable {
-    /// - Throws: `AccountsError.invalidParameter` for a text that is none of the choices.
+    /// - Throws: `AccountsError.invalidParameter` if the text is not one of the choices.
     fileprivate static func chosen(by text: String, as name: String) throws -> Self {
         guard let choice = Self(bytesOf: text) else {
-            throw AccountsError.invalidParameter(name, reason: "is none of the choices")
+            let choices = allCases.map(\.rawValue).joined(separator: ", ")
+            throw AccountsError.invalidParameter(name, reason: "must be one of \(choices)")
         }
         return choice
     }

@@ -126,7 +126,8 @@ struct SentTime: RequestValue {
     init(from decoder: any Decoder) throws {
         guard let time = Timestamp(try decoder.singleValueContainer().decode(String.self)) else {
             throw DecodingError.typeMismatch(
-                Self.self, .init(codingPath: decoder.codingPath, debugDescription: "is no time of RFC 3339"))
+                Self.self,
+                .init(codingPath: decoder.codingPath, debugDescription: "must be a time such as 2026-05-03T08:00:00Z"))
         }
         date = time.date
     }

@@ -66,18 +66,18 @@ struct SubjectBody: RequestPayload {
             }
             if email != nil {
                 guard let address = EmailAddress(text) else {
-                    throw AccountsError.invalidParameter("email", reason: "is no e-mail address")
+                    throw AccountsError.invalidParameter("email", reason: "must be an e-mail address")
                 }
                 return .address(.email(address))
             }
             if phone != nil {
                 guard let number = PhoneNumber(text) else {
-                    throw AccountsError.invalidParameter("phone", reason: "is no number in international form")
+                    throw AccountsError.invalidParameter("phone", reason: "must be a number in international form")
                 }
                 return .address(.phone(number))
             }
             guard let address = IPAddress(text) else {
-                throw AccountsError.invalidParameter("address", reason: "is no IP address")
+                throw AccountsError.invalidParameter("address", reason: "must be an IP address")
             }
             return .client(address.description)
         }

@@ -104,7 +104,7 @@ struct LinkSteps: StepActions {
     private func chosen(_ survivor: String?) throws(AccountsError) -> SurvivorChoice? {
         guard let survivor else { return nil }
         guard let choice = SurvivorChoice(bytesOf: survivor) else {
-            throw .invalidParameter("survivor", reason: "is no account of the merge")
+            throw .invalidParameter("survivor", reason: "must be current or other")
         }
         return choice
     }

@@ -62,7 +62,8 @@ struct StepProofs: StepActions {
         try await limits.spend(.otpClient, of: RateSubject(context.client), in: application)
         let kind = identifier.utf8.contains(UInt8(ascii: "@")) ? Address.Kind.email : .phone
         guard let provider = application.providers.challengeProvider(for: kind) else {
-            throw ProviderError.malformed(field: "identifier", reason: "is no address that a code can be sent to")
+            throw ProviderError.malformed(
+                field: "identifier", reason: "must be an address to which the application sends codes")
         }
         let sent = try await codes.begin(
             identifier, ofKind: provider.kind, named: provider.name, by: nil, from: context.client, in: application)

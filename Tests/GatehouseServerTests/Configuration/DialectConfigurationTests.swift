@@ -84,7 +84,7 @@ struct DialectConfigurationTests {
         (
             yaml("administrators: { role: admin }", further: "roles: [editor]")
                 .replacing("{ timetracker:", with: "{ immich:"),
-            "immich.administrators.role: is none of the application's roles"
+            "immich.administrators.role: is not one of the application's roles; add it there"
         ),
         (
             photos("redirectURI: \"\(photoURI)\"", redirectURIs: "{ uri: \"\(photoURI)\", pkce: false }"),

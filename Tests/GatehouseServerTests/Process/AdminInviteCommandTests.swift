@@ -38,11 +38,11 @@ struct AdminInviteCommandTests {
                 #expect(other.text.contains("a•••@e•••.com") && !other.text.contains("ada@"))
 
                 let refused: [([String], String)] = [
-                    (["--role", "king"], "--role is none of"), (["--on", "nope"], "there is no application nope"),
+                    (["--role", "king"], "--role must be one of"), (["--on", "nope"], "there is no application nope"),
                     (["--email", "ada"], "--email is not an e-mail address"),
                     (["--expires", "8d"], "--expires is not between 1 hour and 7 days"),
                     (["--expires", "59m"], "--expires is not between"),
-                    (["--expires", "x"], "--expires is no duration"),
+                    (["--expires", "x"], "--expires must be a duration"),
                 ]
                 for (options, words) in refused {
                     let outcome = try await file.run(["admin", "invite"] + options, in: directory)

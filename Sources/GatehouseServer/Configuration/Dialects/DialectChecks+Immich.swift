@@ -10,14 +10,15 @@ extension DialectChecks {
             if registered?.requiresPKCE != true {
                 reader.report(
                     registered == nil
-                        ? "is not one of the application's redirectURIs"
+                        ? "is not one of the application's redirectURIs; add it there"
                         : "is registered without PKCE, which the app always uses",
                     at: node.place(of: "redirectURI"))
             }
         }
         if let role = section.administrators?.role, let roles = application.roles, !roles.containsBytes(of: role) {
             reader.report(
-                "is none of the application's roles", at: node["administrators"]?.place(of: "role") ?? node.place)
+                "is not one of the application's roles; add it there",
+                at: node["administrators"]?.place(of: "role") ?? node.place)
         }
         warnOfOwn(ImmichSettings.ownConfig, at: node["config"])
         warnOfOwn(ImmichSettings.ownFeatures, at: node["features"])

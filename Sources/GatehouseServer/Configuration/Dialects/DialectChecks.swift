@@ -52,7 +52,7 @@ struct DialectChecks {
         }
         let place = node.place(of: "redirectURI")
         guard let registered = application.redirectURIs.first(where: { $0.uri.hasSameBytes(as: uri) }) else {
-            return reader.report("is not one of the application's redirectURIs", at: place)
+            return reader.report("is not one of the application's redirectURIs; add it there", at: place)
         }
         if registered.requiresPKCE {
             reader.report("is registered with PKCE, which the app cannot do; add `pkce: false`", at: place)

@@ -12,11 +12,11 @@ extension SettingsReader {
     ) throws -> ProviderCandidate {
         let reader = SettingsReader(file: "", environment: [:], installed: installed, isCandidate: true)
         guard sent.name.isConfiguredName else {
-            throw refusal("name", "is 1 to 63 of a-z, 0-9, _ and -, the first a letter or digit")
+            throw refusal("name", "must be 1 to 63 of a-z, 0-9, _ and -, the first a letter or digit")
         }
         guard installed.kind(sent.kind) != nil else {
             let kinds = installed.kinds.map { $0.kind }.joined(separator: ", ")
-            throw refusal("kind", "is none of \(kinds)")
+            throw refusal("kind", "must be one of \(kinds)")
         }
         guard let members = sent.settings.object else { throw refusal("settings", "is not an object") }
         let root = Place(line: nil, path: "")

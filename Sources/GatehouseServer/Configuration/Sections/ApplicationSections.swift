@@ -143,7 +143,7 @@ struct ApplicationSettings: SettingsSection {
             let host = publicURL.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" }.lowercased()
             let name = host.hasSuffix("]") ? host : String(host.prefix { $0 != ":" })
             guard hosts.contains(host) || hosts.contains(name) else {
-                throw SettingsError(setting: "publicURL", reason: "its host is none of the application's hosts")
+                throw SettingsError(setting: "publicURL", reason: "its host must be one of the application's `hosts`")
             }
             guard publicURL.count(where: { $0 == "/" }) == 2 else {
                 throw SettingsError(setting: "publicURL", reason: "has a path, below which nothing is served")
