@@ -71,7 +71,7 @@ extension GatehouseError {
     public var refusal: Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
     /// The id of the linking rule that refused the call, if one did.
     public var rule: String? { refusal?.rule }
-    /// The ids of the actions with which the person can solve the problem.
+    /// What the person can do, one sentence for each way.
     public var remedies: [String] { refusal?.remedies ?? [] }
     /// How long to wait before the call is repeated, if the server says so.
     public var retryAfter: Duration? {
@@ -91,7 +91,7 @@ extension GatehouseError: CustomStringConvertible, CustomDebugStringConvertible,
     /// The sentence alone.
     public var errorDescription: String? { message }
 
-    /// A sentence for developers; do not show it to people.
+    /// A sentence for developers.
     public var message: String {
         switch self {
         case .refused(let refusal): refusal.message

@@ -7,7 +7,7 @@ extension GatehouseError {
     public struct Refusal: Sendable, Hashable {
         /// The stable code.
         public let code: Code
-        /// A sentence for developers; do not show it to people.
+        /// A sentence for developers.
         public let message: String
         /// The HTTP status; 0 if the refusal comes from a provider's page or from the library.
         public let status: Int
@@ -15,7 +15,7 @@ extension GatehouseError {
         public var rule: String?
         /// Why the rule refused the call, in a sentence.
         public var reason: String?
-        /// The ids of the actions with which the person can solve the problem.
+        /// What the person can do, one sentence for each way.
         public var remedies: [String] = []
         /// Why a new password is refused: `tooShort`, `tooLong` or `tooGuessable`.
         public var reasons: [String] = []

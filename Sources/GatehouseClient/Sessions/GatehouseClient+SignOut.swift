@@ -13,7 +13,7 @@ extension GatehouseClient {
     ///
     /// With `local` and `global` the client removes its session at once, and then ends it on the server.
     /// - Parameter scope: Which sessions end.
-    /// - Throws: An error if the server cannot be reached; the session then stays valid there until it expires.
+    /// - Throws: The error of the call to the server, where the sessions then stay valid until they expire.
     public func signOut(_ scope: SignOutScope = .local) async throws(GatehouseError) {
         guard scope != .others else {
             try await answer(to: .post("auth", "logout", body: ["scope": "others"], access: .bearer))
