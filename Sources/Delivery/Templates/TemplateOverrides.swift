@@ -107,7 +107,7 @@ extension TemplateLayer {
         let names = file.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard names.count == 2, let topic = MessageTopic(rawValue: names[0]), let part = Part(rawValue: names[1]),
             part != .sms || topic.canBeText
-        else { throw refusal("is no part of any message") }
+        else { throw refusal("is not the name of a template, such as en/signInCode.text") }
         let content = content.hasSuffix("\n") ? String(content.dropLast()) : content
         guard !content.isEmpty else { throw refusal("is empty") }
         if let flaw = part.flaw(in: content, of: topic) { throw refusal(flaw) }

@@ -62,10 +62,10 @@ struct TemplateOverridesTests {
     }
 
     @Test(arguments: [
-        ("en/confirmRegistraton.text", "x", "is no part of any message"),
-        ("en/confirmRegistration.txt", "x", "is no part of any message"),
-        ("en/confirmRegistration", "x", "is no part of any message"),
-        ("en/resetPassword.sms", "{{link}}", "is no part of any message"),
+        ("en/confirmRegistraton.text", "x", "is not the name of a template, such as en/signInCode.text"),
+        ("en/confirmRegistration.txt", "x", "is not the name of a template, such as en/signInCode.text"),
+        ("en/confirmRegistration", "x", "is not the name of a template, such as en/signInCode.text"),
+        ("en/resetPassword.sms", "{{link}}", "is not the name of a template, such as en/signInCode.text"),
         ("en/resetPassword.subject", "\n", "is empty"),
         ("en/resetPassword.text", "Open {{link}} now", "has no line with nothing but {{link}}"),
         ("en/resetPassword.html", "<p>Hello</p>", "has no {{link}}"),
