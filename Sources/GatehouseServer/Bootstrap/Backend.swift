@@ -175,7 +175,7 @@ extension Backend {
                 }),
             hosts: Dictionary(hosts) { first, _ in first },
             defaultApplication: configuration.defaultApplication ?? "",
-            ownOrigin: Issuer.origin(of: configuration.server.publicURL),
+            publicURL: configuration.server.publicURL,
             isDevelopment: configuration.server.development,
             endsTLS: configuration.server.tls != nil,
             isTrustedProxy: { address in proxies.contains { $0.contains(address) } },

@@ -69,6 +69,13 @@ final class RequestScope: Sendable {
         (self.forwarding, self.site, self.listener) = (forwarding, site, listener)
     }
 
+    /// What precedes the paths of endpoints in the client's URLs: the path of the server's URL and `pathPrefix`; nothing at
+    /// a host that is the application's own.
+    var publicPath: String {
+        let isAtOwnHost = pathPrefix.isEmpty && !application.application.issuer.hasSameBytes(as: site.publicURL)
+        return isAtOwnHost ? "" : site.publicPath + pathPrefix
+    }
+
     /// The client's address; `nil` if the request came through a trusted proxy that did not state it.
     var statedAddress: String? { forwarding.isAddressStated ? forwarding.address : nil }
 }

@@ -1,4 +1,5 @@
 package import Accounts
+internal import Foundation
 internal import NIOCore
 package import OpenID
 package import ProviderKit
@@ -62,7 +63,11 @@ package final class Site: Sendable {
     /// The names of applications by lower-case host; a host with a port matches only that port.
     package let hosts: [String: String]
     package let defaultApplication: String
-    /// The server's own origin, from its public URL.
+    /// The server's URL, without a trailing slash.
+    let publicURL: String
+    /// The path of that URL, which a proxy removes before the server gets the request; empty if there is none.
+    let publicPath: String
+    /// The server's own origin.
     package let ownOrigin: String
     /// Whether plain HTTP is allowed.
     package let isDevelopment: Bool
@@ -75,13 +80,15 @@ package final class Site: Sendable {
 
     package init(
         applications: [String: ServedApplication], hosts: [String: String], defaultApplication: String,
-        ownOrigin: String, isDevelopment: Bool, endsTLS: Bool,
+        publicURL: String, isDevelopment: Bool, endsTLS: Bool,
         isTrustedProxy: @escaping @Sendable (IPAddress) -> Bool, administration: AdministrationSettings? = nil
     ) {
         self.applications = applications
         self.hosts = hosts
         self.defaultApplication = defaultApplication
-        self.ownOrigin = ownOrigin
+        self.publicURL = publicURL
+        publicPath = URLComponents(string: publicURL)?.percentEncodedPath ?? ""
+        ownOrigin = Issuer.origin(of: publicURL)
         self.isDevelopment = isDevelopment
         self.endsTLS = endsTLS
         self.isTrustedProxy = isTrustedProxy
@@ -100,7 +107,7 @@ extension Site {
             applications: applications.mapValues { served in
                 modes[served.application.id].map(served.switching) ?? served
             },
-            hosts: hosts, defaultApplication: defaultApplication, ownOrigin: ownOrigin,
+            hosts: hosts, defaultApplication: defaultApplication, publicURL: publicURL,
             isDevelopment: isDevelopment, endsTLS: endsTLS, isTrustedProxy: isTrustedProxy,
             administration: administration.map { settings in
                 modes[settings.home.id].map(settings.switching) ?? settings

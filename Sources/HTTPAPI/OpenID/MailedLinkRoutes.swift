@@ -66,7 +66,7 @@ struct MailedLinkCookie {
         let application = scope.application.application
         isSecure = application.isSecure
         name = "\(isSecure ? "__Secure-" : "")gatehouse-link-\(application.name)"
-        path = scope.pathPrefix + purpose.path
+        path = scope.publicPath + purpose.path
     }
 
     /// Sets the cookie for ten minutes, or removes it.
@@ -96,7 +96,7 @@ extension ResponseShape<MailedLinkOperations.Output> {
             ] + .stepErrors + (purpose == .review ? [.unusableReview] : []), writesError: Response.stepError
         ) { output, context in
             let cookie = MailedLinkCookie(of: purpose, in: context.scope)
-            let own = (context.scope.application.openID?.origin ?? "") + context.scope.pathPrefix + purpose.path
+            let own = (context.scope.application.openID?.origin ?? "") + context.scope.publicPath + purpose.path
             var response: Response
             switch output {
             case .moved(let token):

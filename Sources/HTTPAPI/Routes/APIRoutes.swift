@@ -187,5 +187,5 @@ extension Response {
 
 extension OperationContext {
     /// The path for requesting the status of the deletion with that receipt.
-    func erasurePath(_ receipt: UUID) -> String { "\(scope.pathPrefix)\(base)/erasures/\(receipt.text)" }
+    func erasurePath(_ receipt: UUID) -> String { "\(scope.publicPath)\(base)/erasures/\(receipt.text)" }
 }

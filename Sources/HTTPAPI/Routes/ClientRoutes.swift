@@ -23,7 +23,7 @@ struct ClientRoutes {
             "manifest.json", "The paths of the modules' immutable copies, by file name", type: "application/json"
         ) { context in
             let paths = ClientScript.all.map { script in
-                (script.name, JSONValue.string(context.scope.pathPrefix + Self.folder + script.copyName))
+                (script.name, JSONValue.string(context.scope.publicPath + Self.folder + script.copyName))
             }
             let manifest = Dictionary(uniqueKeysWithValues: paths).sortedJSON
             return .bytes(manifest, type: "application/json", cache: "no-cache")

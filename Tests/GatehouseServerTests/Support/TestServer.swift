@@ -63,12 +63,12 @@ struct TestServer: Sendable {
     /// Runs the body against a server.
     ///
     /// `database` is the URL of an existing database, for a second replica. A `port` makes the server reachable at its
-    /// `publicURL`, which is otherwise a URL that nothing serves. `server`, `application` and `providers` are
-    /// further keys of `server:`, of the application `demo` and of its providers. `others` are further applications,
-    /// indented like `photos`. `origin` is that of the app's pages, and `admin` the
+    /// `publicURL`, which is otherwise a URL that nothing serves; `path` is the path of that URL. `server`,
+    /// `application` and `providers` are further keys of `server:`, of the application `demo` and of its providers.
+    /// `others` are further applications, indented like `photos`. `origin` is that of the app's pages, and `admin` the
     /// section of that name.
     static func with<Result: Sendable>(
-        database: String? = nil, port: Int? = nil, server serverKeys: String = "development: true",
+        database: String? = nil, port: Int? = nil, path: String = "", server serverKeys: String = "development: true",
         application: String = "",
         providers: String = "", others: String = "", passwords: String = quickArgon2,
         tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
@@ -79,7 +79,7 @@ struct TestServer: Sendable {
         _ body: @Sendable @escaping (TestServer) async throws -> Result
     ) async throws -> Result {
         let yaml = yaml(
-            port: port, server: serverKeys, application: application, providers: providers, others: others,
+            port: port, path: path, server: serverKeys, application: application, providers: providers, others: others,
             passwords: passwords,
             tokens: tokens, origin: origin, email: email, rateLimits: rateLimits, webhooks: webhooks,
             network: network, admin: admin, connections: connections)
@@ -101,14 +101,14 @@ struct TestServer: Sendable {
     }
 
     static func yaml(
-        port: Int? = nil, server: String = "development: true", application: String = "", providers: String = "",
-        others: String = "",
+        port: Int? = nil, path: String = "", server: String = "development: true", application: String = "",
+        providers: String = "", others: String = "",
         passwords: String = quickArgon2, tokens: String = "algorithm: ES256", origin: String = "http://localhost:3000",
         email: String = "enabled: true", rateLimits: String = "off", webhooks: String = "[]",
         network: String = "allowPrivateHosts: true", admin: String? = nil, connections: Int = 8
     ) -> String {
         """
-        server: { host: 127.0.0.1, port: \(port ?? 0), publicURL: "http://127.0.0.1:\(port ?? 1)", \(server) }
+        server: { host: 127.0.0.1, port: \(port ?? 0), publicURL: "http://127.0.0.1:\(port ?? 1)\(path)", \(server) }
         database: { url: "${DATABASE_URL}", connections: \(connections) }
         secrets: { masterKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=" }
         network: { \(network) }
