@@ -20,9 +20,9 @@ extension OpenIDConnectProvider {
 
         var documents = [token.document]
         if evidence.isIncomplete(documents), let accessToken = presented.accessToken, issuer.userInfoEndpoint != nil {
-            guard let userInfo = try await userInfo(of: token, with: accessToken, at: issuer) else {
-                throw ProviderError.refused
-            }
+            guard accessToken.isBearerToken,
+                let userInfo = try await userInfo(of: token, with: accessToken, at: issuer)
+            else { throw ProviderError.refused }
             documents.append(userInfo)
         }
         var identity = try identity(of: token, by: documents)
@@ -32,5 +32,13 @@ extension OpenIDConnectProvider {
         identity.singleUse = hasNonce ? token.singleUse : nil
         identity.singleReauthentication = hasNonce ? nil : token.singleUse
         return identity
+    }
+}
+
+extension String {
+    /// Whether the text can be sent as a bearer (RFC 6750, 2.1), and is no longer than services accept: visible ASCII
+    /// characters, up to 8 KiB.
+    fileprivate var isBearerToken: Bool {
+        (1...8192).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }

@@ -104,6 +104,16 @@ struct NativeTokenTests {
         }
     }
 
+    @Test(arguments: ["", "a\nb", "a b", "a\u{7F}", "é", String(repeating: "a", count: 8193)])
+    func `an access token that is no bearer is refused and sent nowhere`(accessToken: String) async throws {
+        let provider = try world.provider()
+        await #expect(throws: ProviderError.refused) {
+            try await verify(["email": nil], nonce: "n-once", accessToken: accessToken, by: provider)
+        }
+        #expect(world.service.requests(to: "https://id.example/userinfo").isEmpty)
+        #expect(try await verify(nonce: "n-once", accessToken: accessToken, by: provider).email != nil, "not needed")
+    }
+
     @Test func `Google's short name for itself`() async throws {
         let document = World.discovery.with(["issuer": "https://accounts.google.com"])
         world.service.answer("https://accounts.google.com/.well-known/openid-configuration", document)

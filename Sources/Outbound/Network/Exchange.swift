@@ -20,7 +20,14 @@ struct Exchange: Sendable {
     func destination(of request: FetchRequest) throws(OutboundFailure) -> UpstreamURL {
         guard let url = UpstreamURL(request.url) else { throw .invalidURL }
         guard url.isSecure || allowsPrivateHosts else { throw .plainHTTP }
+        // Checked here, because a fault of the caller is no failure of the service.
+        guard request.headers.values.allSatisfy(Self.isFieldValue) else { throw .invalidHeader }
         return url
+    }
+
+    /// Whether the client sends the value of a header field: without control characters except HTAB (RFC 9110, 5.5).
+    private static func isFieldValue(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 == UInt8(ascii: "\t") || ($0 >= 0x20 && $0 != 0x7F) }
     }
 
     /// - Throws: `OutboundFailure`; other errors only if the task was cancelled.

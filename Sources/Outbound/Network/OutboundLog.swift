@@ -38,6 +38,7 @@ final class OutboundLog: Sendable {
 enum OutboundFailure: String, Error, Equatable {
     case invalidURL = "invalid URL"
     case plainHTTP = "not https"
+    case invalidHeader = "a header field can't be sent"
     case privateAddress = "address is not public"
     case unresolvable = "host can't be resolved"
     case notConnected = "no connection"
@@ -56,7 +57,8 @@ enum OutboundFailure: String, Error, Equatable {
         switch self {
         case .unresolvable, .notConnected, .untrusted, .interrupted, .timedOut, .tooLarge: .failed
         case .redirected: .answered
-        case .invalidURL, .plainHTTP, .privateAddress, .crowded, .circuitOpen, .shutDown, .abandoned: .unknown
+        case .invalidURL, .plainHTTP, .invalidHeader, .privateAddress, .crowded, .circuitOpen, .shutDown, .abandoned:
+            .unknown
         }
     }
 
@@ -64,7 +66,7 @@ enum OutboundFailure: String, Error, Equatable {
     var obstacle: Obstacle {
         switch self {
         case .invalidURL, .unresolvable: .name
-        case .plainHTTP, .privateAddress: .forbidden
+        case .plainHTTP, .invalidHeader, .privateAddress: .forbidden
         case .notConnected, .crowded, .circuitOpen, .shutDown: .connection
         case .untrusted: .tls
         case .timedOut: .timeout

@@ -44,7 +44,7 @@ extension OutboundFailure {
         case .redirected: .upstreamRedirected
         case .crowded: .upstreamCrowded
         case .circuitOpen: .upstreamPaused
-        case .shutDown, .abandoned: nil
+        case .invalidHeader, .shutDown, .abandoned: nil
         }
     }
 }

@@ -131,6 +131,23 @@ struct OutboundFetcherTests {
         }
     }
 
+    /// A header field that can't be sent is a fault of the caller, so it does not open the circuit.
+    @Test(arguments: ["a\nb", "a\rb", "a\0b", "a\u{7F}b"])
+    func aHeaderThatCannotBeSentIsNoFailureOfTheUpstream(_ bearer: String) async throws {
+        try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
+            try await OutboundNetwork.with(rules: .init(threshold: 2)) { network in
+                let fetcher = network.fetcher()
+                for _ in 0..<3 {
+                    await #expect(throws: ProviderError.unavailable) {
+                        try await fetcher.fetch(.get(upstream.url(), bearer: bearer))
+                    }
+                }
+                #expect(upstream.connections == 0)
+                #expect(await fetcher.status(of: upstream.url()) == 200)
+            }
+        }
+    }
+
     @Test func theLogSaysWhyAndNothingElse() async throws {
         let log = LogRecorder()
         try await LocalUpstream.with(answer: { _ in .reply(302, headers: ["location": "https://evil/?s3cret"]) }) {
