@@ -16,7 +16,7 @@ struct ConfigurationCommand: ParsableCommand {
         /// The pages of the OpenID provider, which `provider: hosted` opens, and what they refer to.
         private static let pages = [
             "/signin*", "/signup", "/account*", "/qr", "/device", "/oauth/*", "/verify-email", "/reset-password",
-            "/invitation", "/recover", "/.well-known/*",
+            "/review", "/invitation", "/recover", "/pages/logo", "/.well-known/*",
         ]
 
         func run(installed: InstalledProviders) throws {

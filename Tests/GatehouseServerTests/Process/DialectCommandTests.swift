@@ -1,7 +1,10 @@
 import Foundation
 import GatehouseTesting
 import Migrations
+import OpenID
 import Testing
+
+@testable import HTTPAPI
 
 /// `gatehouse dialect check`, and the paths that `gatehouse config check` prints.
 struct DialectCommandTests {
@@ -90,6 +93,15 @@ struct DialectCommandTests {
             #expect(outcome.output.contains("demo, timetracker: pass on /auth/* /api/v1/* /signin* "))
             #expect(outcome.output.contains("demo, immich: pass on /.well-known/immich /api/auth/*"))
             #expect(outcome.output.contains("/api/server/version"))
+            for line in outcome.output.split(separator: "\n").filter({ $0.contains(": pass on ") }) {
+                let patterns = line.split(separator: " ").filter { $0.hasPrefix("/") }
+                for path in MailedLinks.Purpose.allCases.map({ "/\($0.rawValue)" }) + [StepRoutes.logo] {
+                    let isPassedOn = patterns.contains { pattern in
+                        pattern.hasSuffix("*") ? path.hasPrefix(pattern.dropLast()) : path == pattern
+                    }
+                    #expect(isPassedOn, "\(path) is not in \(line)")
+                }
+            }
             file.application = Self.application.replacing("version: \"1.119.0\", ", with: "")
             let unversioned = try await file.run(["config", "check"], in: directory)
             #expect(unversioned.status == 0, "\(unversioned.errorLines)")
