@@ -5,6 +5,8 @@ package import Postgres
 package struct Backlog: Sendable {
     /// Audit events without a seal.
     package var unsealedEvents = 0
+    /// The age of the oldest of them, in seconds.
+    package var oldestUnsealed = 0
     /// Accounts whose grace period is over.
     package var dueErasures = 0
     /// Erasures that wait for webhooks and upstream services.
@@ -24,6 +26,8 @@ package struct BacklogTable: Sendable {
         .read,
         """
         SELECT (SELECT count(*) FROM audit_events WHERE batch IS NULL),
+               (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(coalesce(inserted_at, at))), 0)::int8
+                  FROM audit_events WHERE batch IS NULL),
                (SELECT count(*) FROM accounts WHERE purge_after <= now()),
                (SELECT count(*) FROM erasures
                  WHERE began_at IS NOT NULL AND restored_at IS NULL AND erased_at IS NULL)
@@ -48,6 +52,7 @@ package struct BacklogTable: Sendable {
         var row = try await database.once(Self.select).firstOrConflict()
         var backlog = Backlog()
         backlog.unsealedEvents = try row.next()
+        backlog.oldestUnsealed = try row.next()
         backlog.dueErasures = try row.next()
         backlog.waitingErasures = try row.next()
         return backlog

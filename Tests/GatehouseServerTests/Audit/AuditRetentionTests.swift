@@ -90,6 +90,8 @@ struct AuditRetentionTests {
                 #expect(unsealed > 0)
                 // The limit depends on when an event was inserted, not on its `at`.
                 try await server.age("audit_events", "inserted_at", by: "61 seconds", where: "batch IS NULL")
+                let backlog = try await BacklogTable(database: server.backend.database).look()
+                #expect(backlog.unsealedEvents == unsealed && (61...300).contains(backlog.oldestUnsealed))
                 await #expect(
                     throws: AuditFault(reason: "an event has been waiting for its seal for more than a minute")
                 ) {
