@@ -52,6 +52,7 @@ extension MetricsPage.Gauge {
                     ("audit_unsealed_events", "Events of the audit that nothing has sealed yet.", \.unsealedEvents),
                     ("audit_oldest_unsealed_seconds", "Age of the oldest of these events, or 0.", \.oldestUnsealed),
                     ("erasures_due", "Accounts whose grace period is over.", \.dueErasures),
+                    ("erasures_oldest_due_seconds", "Time since the first of these grace periods ended.", \.oldestDue),
                     (
                         "erasures_waiting", "Due erasures that wait for webhooks, providers or the ledger.",
                         \.waitingErasures

@@ -9,6 +9,8 @@ package struct Backlog: Sendable {
     package var oldestUnsealed = 0
     /// Accounts whose grace period is over.
     package var dueErasures = 0
+    /// How long ago the first of these grace periods ended, in seconds.
+    package var oldestDue = 0
     /// Erasures that wait for webhooks and upstream services.
     package var waitingErasures = 0
 
@@ -29,6 +31,8 @@ package struct BacklogTable: Sendable {
                (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(coalesce(inserted_at, at))), 0)::int8
                   FROM audit_events WHERE batch IS NULL),
                (SELECT count(*) FROM accounts WHERE purge_after <= now()),
+               (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(purge_after)), 0)::int8
+                  FROM accounts WHERE purge_after <= now()),
                (SELECT count(*) FROM erasures
                  WHERE began_at IS NOT NULL AND restored_at IS NULL AND erased_at IS NULL)
         """)
@@ -54,6 +58,7 @@ package struct BacklogTable: Sendable {
         backlog.unsealedEvents = try row.next()
         backlog.oldestUnsealed = try row.next()
         backlog.dueErasures = try row.next()
+        backlog.oldestDue = try row.next()
         backlog.waitingErasures = try row.next()
         return backlog
     }

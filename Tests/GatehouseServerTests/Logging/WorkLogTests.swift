@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import NIOHTTP1
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -43,6 +44,9 @@ struct WorkLogTests {
                 try await eventually("it is shown", within: .seconds(20)) {
                     try await client.send(.GET, "/metrics").text.contains("erasures_due 1")
                 }
+                try await server.age("accounts", "purge_after", by: "2 days", where: "purge_after IS NOT NULL")
+                let backlog = try await BacklogTable(database: server.backend.database).look()
+                #expect((172_800...173_400).contains(backlog.oldestDue))
             }
             try await eventually("it is gone", within: .seconds(20)) {
                 try await client.send(.GET, "/metrics").text.contains("erasures_due 0")
