@@ -126,6 +126,13 @@ struct DocumentationTests {
         #expect(Set(long.map { $0.deletingPathExtension().lastPathComponent }).subtracting(run) == [])
     }
 
+    @Test func `deliveries that are given up alert`() throws {
+        let rules = try Self.text("deploy/prometheus/alerts.yml")
+        let counters = try Self.listedMetrics().map(\.name).filter { $0.hasSuffix("_given_up_total") }
+        #expect(counters.count > 3)
+        for counter in counters { #expect(rules.contains("increase(\(counter)["), "no alert for \(counter)") }
+    }
+
     @Test func `operations lists the metrics of a server`() async throws {
         let listed = try Self.listedMetrics().map { "\($0) \($1)" }
         try await TestServer.with { server in
