@@ -43,6 +43,21 @@ struct DocumentationTests {
         }
     }
 
+    @Test func `tests exist`() throws {
+        let tests = try Self.sources(in: "Tests")
+        for page in Self.pages {
+            let text = try Self.text(page)
+            for match in text.matches(of: /`([A-Z]\w*Tests)`/) {
+                let suite = "struct \(match.output.1)"
+                #expect(tests.contains("\(suite) {") || tests.contains("\(suite):"), "\(page): \(match.output.1)")
+            }
+            // The last cell of a table's row may name a test by its sentence.
+            for match in text.matches(of: /`([a-z]+(?: [a-z]+){3,})` \|\n/) {
+                #expect(tests.contains("func `\(match.output.1)`"), "\(page): \(match.output.1)")
+            }
+        }
+    }
+
     @Test func `the configuration in the page about OpenID is accepted`() throws {
         let block = try Self.text("docs/openid.md").firstMatch(of: /(?s)```yaml\n(.*?)```/)
         let directory = try TemporaryDirectory()
@@ -79,7 +94,7 @@ struct DocumentationTests {
         let rows = section.prefix { $0 != "#" }.split(separator: "\n").filter { $0.hasPrefix("| `") }
         let lines = rows.flatMap { $0.split(separator: "|")[0].matches(of: /`([^`]+)`/).map { String($0.output.1) } }
         #expect(lines.count > 10)
-        let sources = try Self.sources()
+        let sources = try Self.sources(in: "Sources")
         for line in lines { #expect(sources.contains("\"\(line)\""), "no source logs \(line)") }
     }
 
@@ -161,8 +176,8 @@ struct DocumentationTests {
             })
     }
 
-    private static func sources() throws -> String {
-        try files(in: "Sources").map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+    private static func sources(in folder: String) throws -> String {
+        try files(in: folder).map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     }
 
     /// The Swift files below a folder.
