@@ -60,12 +60,19 @@ package struct ExpiredRows: Sendable {
         .removing(
             "password_failures",
             where: "failed_at < now() - interval '24 hours' AND (locked_until IS NULL OR locked_until < now())"),
-        // A browser's expired session is kept for a month, so that its pages can name the account.
+        // A browser's expired session is kept for a month, so that its pages can name the account. A client's session is
+        // kept as long as its browser session is live, which can be longer than expected when the client got it: further
+        // codes find it, and a sign-out is reported to the client.
         .removing(
             "sessions",
             where: """
                 expires_at < now() - interval '1 day'
                    AND (browser_hash IS NULL OR expires_at < now() - interval '30 days')
+                   AND (kind <> 'client' OR ended_at IS NOT NULL
+                        OR now() >= coalesce(
+                           (SELECT least(p.expires_at, p.last_used_at + p.idle) FROM sessions p
+                             WHERE p.application_id = $1 AND p.id = sessions.parent_id AND p.ended_at IS NULL),
+                           '-infinity'))
                 """),
         // A session is kept for a month after its end, for investigations; the API does not distinguish it from an
         // unknown one.

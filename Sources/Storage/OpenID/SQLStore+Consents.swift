@@ -10,7 +10,10 @@ extension SQLStore: GrantStore {
         WITH used AS MATERIALIZED (
             SELECT s.client_id, min(s.created_at) AS since, max(greatest(t.at, s.last_used_at)) AS last_used_at,
                    (array_agg(s.address ORDER BY greatest(t.at, s.last_used_at) DESC))[1] AS address,
-                   bool_or(s.ended_at IS NULL AND s.expires_at > now()) AS is_live
+                   bool_or(s.ended_at IS NULL AND now() <
+        """, endOfSession,
+        """
+                   ) AS is_live
               FROM sessions s
               LEFT JOIN LATERAL (
                    SELECT max(created_at) AS at FROM refresh_tokens
@@ -110,10 +113,10 @@ extension SQLStore: GrantStore {
               FROM consent c JOIN accounts a ON a.application_id = $1 AND a.uid = $2
         )
         SELECT EXISTS (SELECT 1 FROM consent)
-               OR EXISTS (SELECT 1 FROM sessions
-                           WHERE application_id = $1 AND uid = $2 AND client_id = $3 AND ended_at IS NULL
-                             AND expires_at > now())
-        """)
+               OR EXISTS (SELECT 1 FROM sessions s
+                           WHERE s.application_id = $1 AND s.uid = $2 AND s.client_id = $3 AND s.ended_at IS NULL
+                             AND now() <
+        """, endOfSession, ")")
 
     package func deleteConsent(of uid: UUID, to client: String, application: Application.ID) async throws -> Bool {
         var row = try await one(Self.deleteConsent, [.application(application), .uuid(uid), .text(client)])

@@ -30,13 +30,26 @@ extension SQLStore: GuestSuccessorStore, SessionStore {
              WHERE member.claim = ANY (t.claims || t.token_claims))
         """
 
+    /// When the session `s` ends if nothing else ends it; null if it ends with a browser session that is over.
+    ///
+    /// A client session without offline access ends with its browser session, whose end moves with its use. The
+    /// `expires_at` of the client session only limits the tokens that are issued in it.
+    static let endOfSession: StaticString = """
+        CASE WHEN s.kind = 'client' AND s.parent_id IS NOT NULL AND NOT s.outlives_parent
+             THEN (SELECT least(p.expires_at, p.last_used_at + p.idle) FROM sessions p
+                    WHERE p.application_id = $1 AND p.id = s.parent_id AND p.ended_at IS NULL)
+             ELSE least(s.expires_at, s.last_used_at + s.idle) END
+        """
+
     private static let selectSessions = Statement(
         .read,
         """
         SELECT s.id, CASE WHEN c.device_type IS NULL THEN s.device ELSE c.device_name END, s.address, s.created_at,
                coalesce(greatest(t.last_seen_at, s.last_used_at, b.used_at), s.created_at),
-               least(s.expires_at, s.last_used_at + s.idle, b.idle_until,
-                     CASE WHEN s.kind = 'api' THEN t.refreshable_until END),
+               least(
+        """, endOfSession,
+        """
+                     , b.idle_until, CASE WHEN s.kind = 'api' THEN t.refreshable_until END),
                s.kind, s.client_id,
                CASE WHEN s.kind = 'client' THEN s.parent_id END, c.device_type,
                CASE WHEN c.software IS NULL THEN c.metadata::text END
@@ -49,9 +62,11 @@ extension SQLStore: GuestSuccessorStore, SessionStore {
                 ORDER BY created_at DESC
                 LIMIT 1) t ON true
           LEFT JOIN session_bearers b ON b.application_id = $1 AND b.session_id = s.id AND b.idle_until > now()
-         WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL AND s.expires_at > now()
+         WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL
            AND (s.kind <> 'api' OR s.renewal = 'none' OR t.refreshable_until > now() OR b.idle_until IS NOT NULL)
-           AND (s.idle IS NULL OR s.last_used_at > now() - s.idle)
+           AND now() <
+        """, endOfSession,
+        """
          ORDER BY s.created_at DESC, s.id
         """)
 

@@ -133,6 +133,23 @@ struct BackchannelLogoutTests {
         }
     }
 
+    @Test func `a client is told of a sign-out after the end that its session had at first`() async throws {
+        try await WebhookSink.with { sink in
+            try await TestServer.with(application: RelyingParty.configuration(backchannel: sink.url)) { server in
+                let visit = try await Self.visit(RelyingParty(server), scope: "openid")
+                let hint = visit.tokens["id_token"].string ?? ""
+                // The browser session has been used since, and lasts longer.
+                try await server.age("sessions", "expires_at", by: "3 days", where: "kind = 'client'")
+                _ = try await server.sweep()
+                #expect(try await visit.party.logout(["id_token_hint": hint], cookie: visit.cookie).status == 200)
+                try await eventually("the client is told") { sink.posts.count == 1 }
+                let body = String(decoding: try #require(sink.posts.last).body, as: UTF8.self)
+                let token = try DecodedToken(String(body.dropFirst("logout_token=".count)))
+                #expect(try token.claims["sid"] == DecodedToken(hint).claims["sid"])
+            }
+        }
+    }
+
     @Test func `expiry is not told, and neither is a session of a client without a URI`() async throws {
         try await WebhookSink.with { sink in
             try await TestServer.with(application: RelyingParty.configuration(backchannel: sink.url)) { server in

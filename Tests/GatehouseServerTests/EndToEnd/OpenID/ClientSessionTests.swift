@@ -132,6 +132,53 @@ struct ClientSessionTests {
         }
     }
 
+    @Test func `a client session without offline access lasts as long as its browser session`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            let person = try await party.api.register(at: server)
+            let cookie = try await party.browser(of: person)
+            func sessionID() async throws -> JSONValue {
+                let tokens = try await party.redeem(party.code(cookie: cookie))
+                return try DecodedToken(tokens["id_token"].string ?? "").claims["sid"]
+            }
+            func sessions(_ kind: JSONValue) async throws -> [JSONValue] {
+                let list = try await party.api.get("/auth/sessions", bearer: person.accessToken)
+                return (list["sessions"].array ?? []).filter { $0["kind"] == kind }
+            }
+            func clients() async throws -> [JSONValue] {
+                let list = try await party.api.get("/auth/grants", bearer: person.accessToken)
+                return (list["grants"].array ?? []).map { $0["clientId"] }
+            }
+            func letEndPass() async throws {
+                try await server.age("sessions", "expires_at", by: "3 days", where: "kind = 'client'")
+                _ = try await server.sweep()
+            }
+            let first = try await sessionID()
+            try await letEndPass()
+            #expect(try await sessions("client").map { $0["id"] } == [first])
+            #expect(
+                try await sessions("client").map { $0["expiresAt"] } == sessions("browser").map { $0["expiresAt"] })
+            #expect(try await clients() == ["web"])
+            #expect(try await sessionID() == first, "a further code")
+            try await letEndPass()
+            #expect(try await party.api.delete("/auth/grants/web", bearer: person.accessToken).status == 204)
+            #expect(try await sessions("client").isEmpty)
+
+            #expect(try await sessionID() != first)
+            try await server.execute(
+                """
+                UPDATE sessions SET idle = '12 hours', last_used_at = now() - interval '13 hours'
+                 WHERE kind = 'browser'
+                """)
+            #expect(try await sessions("client").isEmpty, "the browser session was unused too long")
+            #expect(try await clients().isEmpty)
+            #expect(try await party.api.delete("/auth/grants/web", bearer: person.accessToken).status == 404)
+            try await letEndPass()
+            #expect(
+                try await server.count("SELECT count(*) FROM sessions WHERE kind = 'client' AND ended_at IS NULL") == 0)
+        }
+    }
+
     @Test func `no client session outlives a logout that races with redemptions`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let party = RelyingParty(server)
