@@ -72,11 +72,13 @@ package struct ClientAuthentication: Sendable {
     }
 
     /// Verifies an assertion, and uses its `jti` up.
+    ///
+    /// The audience may also be the endpoint of pushed requests (RFC 9126, 2).
     private func verify(_ assertion: String, of client: OAuthClient, at issuer: Issuer) async throws {
         guard let keys = client.keys, assertion.utf8.count <= 8192 else { throw OAuthError.invalidClient }
         let rules = TokenRules(
             keys: keys, algorithms: client.assertionAlgorithm.map { [$0] } ?? Set(Self.algorithms),
-            issuers: [client.id], audiences: [issuer.url, issuer.url(of: .token)])
+            issuers: [client.id], audiences: [issuer.url, issuer.url(of: .token), issuer.url(of: .pushedRequests)])
         let claims: TokenClaims
         do {
             let verifier = client.origin == .registered ? registeredKeys : self.keys

@@ -59,6 +59,14 @@ struct ClientAssertionTests {
                 #expect(try await post(Self.form(assertion)).status == 200)
                 #expect(try await post(Self.form(assertion)).isOAuthError(401, "invalid_client"), "replayed")
             }
+            var app = party
+            (app.client, app.redirectURI) = ("signer", "https://signer.example/cb")
+            for audience in [Self.issuer, "\(Self.issuer)/oauth/token", "\(Self.issuer)/oauth/par"] {
+                let assertion = try key.token(Self.claims(["aud": .string(audience)]))
+                let form = Self.form(assertion, app.parameters())
+                let pushed = try await app.post("/oauth/par", form, isAuthenticated: false)
+                #expect(pushed.status == 201, "\(audience) \(pushed.text)")
+            }
             let named = try key.token(Self.claims())
             #expect(try await post(Self.form(named, ["client_id": "signer"])).status == 200)
             let now = Int64(Date().timeIntervalSince1970)
