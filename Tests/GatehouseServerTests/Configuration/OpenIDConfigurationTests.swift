@@ -31,6 +31,14 @@ struct OpenIDConfigurationTests {
             "openid.resources.\"https://a.example\".scopes.read: expected one text, or a text in each of en, de, fr, es"
         ),
         (
+            "resources: { \"https://a.example\": { scopes: { qr: A } } }",
+            "openid.resources.\"https://a.example\".scopes.qr: a scope is 1 to 128 visible characters, and none that the server defines"
+        ),
+        (
+            "resources: { \"https://a.example\": { scopes: { blitz_qr_auth: A } } }",
+            "openid.resources.\"https://a.example\".scopes.blitz_qr_auth: a scope is 1 to 128 visible characters, and none that the server defines"
+        ),
+        (
             "clients: { \(web), introspects: [\"https://a.exmaple\"] } }, resources: { \"https://a.example\": {} }",
             "openid.clients.web.introspects[0]: is neither a resource nor the application's audience"
         ),

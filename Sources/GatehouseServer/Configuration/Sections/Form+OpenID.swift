@@ -89,9 +89,9 @@ extension Form {
     static let scopes = Form(description: "a mapping of scopes to texts") { node, reader in
         table(node, reader, of: .completelyLocalized) { scope in
             let isToken = scope.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
-            let isTaken = StandardScope(rawValue: scope) != nil
+            let isTaken = StandardScope(rawValue: scope) != nil || StandardScope.qrNames.contains(scope)
             guard isToken, !isTaken, (1...128).contains(scope.utf8.count) else {
-                return "a scope is 1 to 128 visible characters, and none of OpenID Connect"
+                return "a scope is 1 to 128 visible characters, and none that the server defines"
             }
             return nil
         }
