@@ -100,14 +100,17 @@ package struct Logout: Sendable {
         }
     }
 
-    /// The browser's session that the token's session belongs to, or that is of the same account.
+    /// The browser's session that the token's session belongs to, or that is of the same account, also if that account
+    /// was merged into another one since.
     private func session(
         of hint: IdentityTokenHint, client: OAuthClient?, among sessions: [SignedInSession], at issuer: Issuer
     ) -> SignedInSession? {
         sessions.first(where: \.hasClientSession)
             ?? sessions.first { session in
-                let subject = client.map { issuer.subject(of: session.uid, for: $0, by: issuing.opaque) }
-                return subject?.hasSameBytes(as: hint.subject) ?? false
+                guard let client else { return false }
+                return ([session.uid] + session.absorbed).contains { uid in
+                    issuer.subject(of: uid, for: client, by: issuing.opaque).hasSameBytes(as: hint.subject)
+                }
             }
     }
 
@@ -148,12 +151,14 @@ package struct Logout: Sendable {
 /// A live session of a browser.
 package struct SignedInSession: Sendable {
     package let id, uid: UUID
+    /// The accounts that were merged into this one.
+    package let absorbed: [UUID]
     /// Whether the client session that was asked for belongs to it.
     package let hasClientSession: Bool
     package let name, address: String?
 
-    package init(id: UUID, uid: UUID, hasClientSession: Bool, name: String?, address: String?) {
-        (self.id, self.uid, self.hasClientSession) = (id, uid, hasClientSession)
+    package init(id: UUID, uid: UUID, absorbed: [UUID], hasClientSession: Bool, name: String?, address: String?) {
+        (self.id, self.uid, self.absorbed, self.hasClientSession) = (id, uid, absorbed, hasClientSession)
         (self.name, self.address) = (name, address)
     }
 }

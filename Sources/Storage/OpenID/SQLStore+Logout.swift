@@ -8,7 +8,9 @@ extension SQLStore: LogoutStore {
         .read,
         """
         SELECT s.id, s.uid,
-               EXISTS (SELECT 1 FROM sessions c
+        """, absorbed,
+        """
+               , EXISTS (SELECT 1 FROM sessions c
                         WHERE c.application_id = $1 AND c.id = $3 AND c.parent_id = s.id), a.display_name,
                (SELECT d.address FROM addresses d
                  WHERE d.application_id = $1 AND d.uid = s.uid
@@ -25,8 +27,8 @@ extension SQLStore: LogoutStore {
         try await run(Self.selectSignedIn, [.application(application), .bytes(browser), .uuid(clientSession)])
             .decoded { row in
                 SignedInSession(
-                    id: try row.next(), uid: try row.next(), hasClientSession: try row.next(), name: try row.next(),
-                    address: try row.next())
+                    id: try row.next(), uid: try row.next(), absorbed: try row.next(),
+                    hasClientSession: try row.next(), name: try row.next(), address: try row.next())
             }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import Postgres
 import ProviderKit
 import Testing
 import Tokens
@@ -178,6 +179,35 @@ struct LogoutTests {
             #expect(try await party.authorize(["prompt": "none"], cookie: cookie).returned("error") == "login_required")
             #expect(try await party.authorize(["prompt": "none"], cookie: before).returned("code") != nil)
             #expect(try await RelyingParty(server).isActive(other.tokens["access_token"].string ?? ""))
+        }
+    }
+
+    @Test func `an account is known by the hints of those that were merged into it`() async throws {
+        try await TestServer.with(application: RelyingParty.configuration) { server in
+            let party = RelyingParty(server)
+            var (people, hints): ([Person], [String]) = ([], [])
+            for _ in 0..<3 {
+                let person = try await party.api.register(at: server)
+                people.append(person)
+                let tokens = try await party.redeem(party.code(cookie: party.browser(of: person)))
+                hints.append(try #require(tokens["id_token"].string))
+            }
+            for (absorbed, survivor) in zip(people.dropFirst(), people) {
+                try await server.execute(
+                    "UPDATE accounts SET absorbed_by = $2 WHERE uid = $1",
+                    [.uuid(UUID(uuidString: absorbed.uid)), .uuid(UUID(uuidString: survivor.uid))])
+            }
+            let bye = "https://photos.example/bye"
+            for hint in hints {
+                let cookie = try await party.browser(of: people[0])
+                let parameters = ["id_token_hint": hint, "post_logout_redirect_uri": bye]
+                let stranger = try await party.logout(parameters, cookie: party.signedIn().cookie)
+                #expect(stranger.status == 200 && stranger.text.contains("data-step=\"signout\""))
+                let answer = try await party.logout(parameters, cookie: cookie)
+                #expect(answer.status == 303 && answer.headers.first(name: "location") == bye, "\(answer.text)")
+                let again = try await party.authorize(["prompt": "none"], cookie: cookie)
+                #expect(again.returned("error") == "login_required")
+            }
         }
     }
 
