@@ -25,7 +25,7 @@ package struct ClientAuthentication: Sendable {
     /// What assertions may be signed with.
     package static let algorithms: [TokenRules.Algorithm] = [.rs256, .es256, .edDSA]
     private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-    private static let longestAssertion: TimeInterval = 300
+    private static let longestAssertion: Duration = .seconds(300)
 
     let store: any SingleUseStore
     let directory: ClientDirectory
@@ -90,7 +90,7 @@ package struct ClientAuthentication: Sendable {
         }
         guard claims["sub"].string?.hasSameBytes(as: client.id) == true, let id = claims["jti"].string,
             (1...512).contains(id.utf8.count), let expiry = claims["exp"].date,
-            expiry.timeIntervalSince(time.now()) <= Self.longestAssertion
+            expiry.timeIntervalSince(time.now()) <= (Self.longestAssertion + TokenRules.leeway).inSeconds
         else { throw OAuthError.invalidClient }
         let use = SingleUse(id: "\(client.id)\n\(id)", expires: expiry)
         let isFirst = try await retryingOnConflict {

@@ -67,6 +67,9 @@ public struct TokenRules: Sendable {
         case edDSA = "EdDSA"
     }
 
+    /// The tolerance for the signer's clock being ahead of this server's clock.
+    package static let leeway: Duration = .seconds(5)
+
     /// The keys that a token may be signed with.
     public var keys: TokenKeys
     /// The algorithms that a token may be signed with; a key that names an algorithm is used with no other.

@@ -2,9 +2,6 @@ internal import Foundation
 internal import ProviderKit
 
 extension TokenRules {
-    /// The tolerance, in seconds, for the signer's clock being ahead of this server's clock.
-    private static let leeway: TimeInterval = 5
-
     /// Why a token is refused, apart from its signature.
     enum Fault {
         case issuer, audience
@@ -19,7 +16,7 @@ extension TokenRules {
         guard acceptsIssuer(of: claims) else { return .issuer }
         guard acceptsAudience(of: claims) else { return .audience }
         guard !acceptsTimes(of: claims, at: now) else { return nil }
-        let latest = now.addingTimeInterval(Self.leeway)
+        let latest = now.addingTimeInterval(Self.leeway.inSeconds)
         let isEarly = [claims.issuedAt, claims["nbf"].date].contains { $0 ?? .distantPast > latest }
         return isEarly ? .early : .late
     }
@@ -43,7 +40,7 @@ extension TokenRules {
         guard let expiry = time("exp", of: claims), let notBefore = time("nbf", of: claims),
             let issuedAt = time("iat", of: claims)
         else { return false }
-        let latest = now.addingTimeInterval(Self.leeway)
+        let latest = now.addingTimeInterval(Self.leeway.inSeconds)
         guard expiry.map({ $0 > now }) ?? !requiresExpiry, notBefore ?? .distantPast <= latest,
             issuedAt ?? .distantPast <= latest
         else { return false }
