@@ -828,7 +828,7 @@ export class Gatehouse {
     const { base, flow, onConflict } = JSON.parse(text ?? "{}");
     if (flow ? base !== this.#server.base : !state.startsWith(POPUP)) return null;
     // The code leaves the address bar and the history.
-    for (const name of ["code", "state", "error", "error_description"]) here.searchParams.delete(name);
+    for (const name of ["code", "state", "iss", "error", "error_description"]) here.searchParams.delete(name);
     history.replaceState(history.state, "", here);
     if (flow) {
       sessionStorage.removeItem(flowKey(state));

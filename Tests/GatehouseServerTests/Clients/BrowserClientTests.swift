@@ -88,6 +88,21 @@ struct BrowserClientTests {
         }
     }
 
+    @Test func `a sign-in on the server's own pages leaves nothing in the address bar`() async throws {
+        try await Self.with(application: "openid: {}") { browser, app, server in
+            let ada = try await APIClient(server).register(at: server)
+            _ = try await Self.tab(browser, app)
+            _ = try await browser.evaluate("void app.redirect('hosted')")
+            try await browser.wait(for: "signin")
+            try await browser.type(ada.email, into: "identifier")
+            try await browser.type(ada.password, into: "password")
+            try await browser.press("password")
+            try await browser.wait(until: "window.app?.session")
+            #expect(try await browser.evaluate("app.session.user.id").string == ada.uid)
+            #expect(try await browser.evaluate("location.search") == "")
+        }
+    }
+
     @Test func `a sign-in on a provider's pages may be short, and passes on what the page may get`() async throws {
         try await Self.with { browser, app, server in
             _ = try await Self.tab(browser, app)
@@ -183,9 +198,10 @@ struct BrowserClientTests {
 
 extension BrowserClientTests {
     static func with(
+        application: String = "",
         _ body: @Sendable @escaping (Chromium, ClientApp, TestServer) async throws -> Void
     ) async throws {
-        try await ClientApp.with { app, server in
+        try await ClientApp.with(application: application) { app, server in
             try await Chromium.with(server) { try await body($0, app, server) }
         }
     }

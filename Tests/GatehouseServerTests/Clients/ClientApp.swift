@@ -43,7 +43,8 @@ final class ClientApp: Sendable {
 
     /// Runs the body with a server that lists the app's origin, and has providers of all kinds that need no other service.
     static func with(
-        logger: Logger = TestServer.silence, _ body: @Sendable @escaping (ClientApp, TestServer) async throws -> Void
+        application: String = "", logger: Logger = TestServer.silence,
+        _ body: @Sendable @escaping (ClientApp, TestServer) async throws -> Void
     ) async throws {
         try await serve { app in
             let corp = """
@@ -66,7 +67,8 @@ final class ClientApp: Sendable {
                       legacy: { \(app.customTokens) }
                 """
             try await TestServer.with(
-                application: "redirectURIs: [\"\(app.url)/app.html\"]\nrevealExistingIdentities: true", providers: corp,
+                application: "redirectURIs: [\"\(app.url)/app.html\"]\nrevealExistingIdentities: true\n\(application)",
+                providers: corp,
                 others: TestServer.photos + "\n" + named, origin: app.url,
                 email: "enabled: true, resetLink: \"https://demo.example/reset\"", logger: logger
             ) { server in
