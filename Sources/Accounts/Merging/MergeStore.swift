@@ -6,6 +6,9 @@ package struct Merge: Sendable, Equatable {
     package let mergedAt, undoUntil: Date
     package let undoneAt: Date?
     /// The ids of the identities that moved.
+    ///
+    /// Once the merge is read again, they include those that are an address of the absorbed account and joined the
+    /// survivor later, as by a code sent there. They leave with the address if the merge is undone.
     package let identities: [UUID]
     /// The survivor's guest identities that the merge removed.
     ///
@@ -94,7 +97,7 @@ package protocol MergeUndoStore: Sendable {
 
     /// Moves everything that the merge moved, and that still exists, back to the absorbed account.
     ///
-    /// Lock both accounts first.
+    /// Lock both accounts first; `merge` has the identities that leave the survivor.
     ///
     /// - Throws: `StoreConflict` if the merge was undone before, or if the undo window has passed and `evenIfLate` is
     ///   false.

@@ -6,6 +6,7 @@ internal import Postgres
 extension SQLStore: MergeUndoStore {
     /// Returns moved data to the absorbed account if the data is unchanged since the merge.
     ///
+    /// `$4` are the merge's identities as `mergeColumns` selects them, which leave the survivor if they are still there.
     /// An address moves with an identity that shows it, even if the identity gained the address after the merge. It
     /// stays if only identities that stay show it. A survivor that was a guest becomes one again, unless it has an
     /// identity that stays; then its guest identity is deleted.
@@ -15,17 +16,17 @@ extension SQLStore: MergeUndoStore {
         WITH undone AS (
             UPDATE merges SET undone_at = now()
              WHERE application_id = $1 AND id = $2 AND undone_at IS NULL AND (undo_until > now() OR $3)
-            RETURNING survivor, absorbed, merged_at, identities, parked, address_kinds, addresses, filled
+            RETURNING survivor, absorbed, merged_at, parked, address_kinds, addresses, filled
         ), guest AS MATERIALIZED (
             SELECT parked[1] AS id FROM undone WHERE cardinality(parked) > 0
         ), leaving AS MATERIALIZED (
             SELECT i.id, i.email, i.email_verified, i.phone, i.phone_verified, u.absorbed
               FROM undone u JOIN identities i ON i.application_id = $1 AND i.uid = u.survivor
-               AND i.id = ANY (u.identities)
+               AND i.id = ANY ($4)
         ), staying AS MATERIALIZED (
             SELECT i.id, i.email, i.email_verified, i.phone, i.phone_verified
               FROM undone u JOIN identities i ON i.application_id = $1 AND i.uid = u.survivor
-               AND NOT i.id = ANY (u.identities)
+               AND NOT i.id = ANY ($4)
         ), shown AS MATERIALIZED (
             SELECT d.kind, d.address,
                    EXISTS (SELECT 1 FROM unnest(u.address_kinds, u.addresses) AS recorded (kind, address)
@@ -61,7 +62,7 @@ extension SQLStore: MergeUndoStore {
               FROM undone u, guest
              WHERE s.application_id = $1 AND s.uid = u.survivor
                AND NOT EXISTS (SELECT 1 FROM staying)
-               AND s.identity_id = ANY (u.identities) AND s.created_at <= u.merged_at AND s.ended_at IS NULL
+               AND s.identity_id = ANY ($4) AND s.created_at <= u.merged_at AND s.ended_at IS NULL
         ), survivor AS (
             UPDATE accounts a
                SET display_name = CASE WHEN a.display_name = u.filled ->> 'displayName' THEN NULL ELSE a.display_name END,
@@ -117,7 +118,8 @@ extension SQLStore: MergeUndoStore {
 
     package func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws {
         try await writeOrConflict(
-            Self.undoMerge, [.application(application), .uuid(merge.id), .bool(evenIfLate)])
+            Self.undoMerge,
+            [.application(application), .uuid(merge.id), .bool(evenIfLate), .uuids(merge.identities)])
         try await write(
             Self.showAsUnproven, [.application(application), .uuid(merge.survivor), .uuid(merge.absorbed)])
     }
@@ -134,11 +136,10 @@ extension SQLStore: MergeUndoStore {
         """)
 
     private static let selectUndoableMerge = Statement(
-        .read,
+        .read, mergeColumns,
         """
-        SELECT id, survivor, absorbed, merged_at, undo_until, undone_at, identities, parked
-          FROM merges
-         WHERE application_id = $1 AND id = $2 AND survivor = $3 AND undone_at IS NULL AND undo_until > now()
+          FROM merges m
+         WHERE m.application_id = $1 AND m.id = $2 AND m.survivor = $3 AND m.undone_at IS NULL AND m.undo_until > now()
         """)
 
     package func lockMerge(_ id: UUID, by principal: Principal) async throws -> LockedMerge {

@@ -185,10 +185,23 @@ extension SQLStore: AliasStore, MergeStore {
             identities: plan.identities.map(\.id), parked: plan.guests.map(\.id))
     }
 
-    private static let selectMerges = Statement(
-        .read, family,
+    /// The columns of a merge `m`, for `nextMerge`.
+    ///
+    /// The identities are those that moved, and those that are an address of the absorbed account and joined the
+    /// survivor after the merge. An undo returns the address, so the identity must not open the survivor any longer.
+    static let mergeColumns: StaticString = """
+        SELECT m.id, m.survivor, m.absorbed, m.merged_at, m.undo_until, m.undone_at,
+               m.identities || ARRAY(
+                   SELECT i.id FROM identities i
+                    WHERE i.application_id = $1 AND i.uid = m.survivor AND i.created_at > m.merged_at
+                      AND i.provider_uid = ANY (m.addresses)
+                      AND (i.email = i.provider_uid OR i.phone = i.provider_uid)),
+               m.parked
         """
-        SELECT m.id, m.survivor, m.absorbed, m.merged_at, m.undo_until, m.undone_at, m.identities, m.parked
+
+    private static let selectMerges = Statement(
+        .read, family, mergeColumns,
+        """
           FROM family f
           JOIN merges m ON m.application_id = $1 AND m.survivor = f.uid
          ORDER BY m.merged_at DESC, m.id

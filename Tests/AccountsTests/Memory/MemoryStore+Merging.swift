@@ -58,11 +58,13 @@ extension MemoryStore: MergeStore, MergeUndoStore {
     func lockMerge(_ id: UUID, by principal: Principal) async throws -> LockedMerge {
         let contact = try await contact(of: principal.uid, application: principal.application.id)
         return try await run(principal.application.id) { rows in
-            let merge = rows.merges.map(\.merge).first {
-                $0.id == id && $0.survivor == principal.uid && $0.undoneAt == nil && $0.undoUntil > rows.now
+            let row = rows.merges.first {
+                $0.merge.id == id && $0.merge.survivor == principal.uid && $0.merge.undoneAt == nil
+                    && $0.merge.undoUntil > rows.now
             }
             return LockedMerge(
-                merge: merge, isSessionLive: rows.sessions[principal.sessionID].map { rows.isLive($0) } ?? false,
+                merge: row.map { rows.undoable($0) },
+                isSessionLive: rows.sessions[principal.sessionID].map { rows.isLive($0) } ?? false,
                 contact: contact, hasNoRoleBeyondSession: true)
         }
     }
@@ -73,7 +75,7 @@ extension MemoryStore: MergeStore, MergeUndoStore {
                 rows.merges[index].merge.undoneAt == nil, evenIfLate || merge.undoUntil > rows.now
             else { throw StoreConflict() }
             let row = rows.merges[index]
-            rows.part(row)
+            rows.part(row, moving: merge.identities)
             rows.merges[index].merge = Merge(
                 id: merge.id, survivor: merge.survivor, absorbed: merge.absorbed, mergedAt: merge.mergedAt,
                 undoUntil: merge.undoUntil, undoneAt: rows.now, identities: merge.identities, parked: merge.parked)
@@ -115,12 +117,24 @@ extension MemoryRows {
         return accounts[descendant]?.absorbedBy.map { isIn(account, $0) } ?? false
     }
 
+    /// The merge with the identities that an undo moves.
+    fileprivate func undoable(_ row: MergeRow) -> Merge {
+        let merge = row.merge
+        let later = identities(of: merge.survivor).filter { identity in
+            identity.createdAt > merge.mergedAt && row.addresses.contains { $0.value == identity.providerUid }
+        }
+        return Merge(
+            id: merge.id, survivor: merge.survivor, absorbed: merge.absorbed, mergedAt: merge.mergedAt,
+            undoUntil: merge.undoUntil, undoneAt: merge.undoneAt, identities: merge.identities + later.map(\.id),
+            parked: merge.parked)
+    }
+
     /// Returns identities and addresses to the absorbed account, and removes the fields that the survivor got from it.
-    fileprivate mutating func part(_ row: MergeRow) {
+    fileprivate mutating func part(_ row: MergeRow, moving moved: [UUID]) {
         let (survivor, absorbed) = (row.merge.survivor, row.merge.absorbed)
         let own = identities(of: survivor)
-        let leaving = own.filter { row.merge.identities.contains($0.id) }
-        let staying = own.filter { !row.merge.identities.contains($0.id) }
+        let leaving = own.filter { moved.contains($0.id) }
+        let staying = own.filter { !moved.contains($0.id) }
         for address in addresses(of: survivor) {
             let leaves = leaving.contains { $0.isVerified(address) }
             let stays = staying.contains { $0.isVerified(address) }

@@ -99,6 +99,19 @@ struct MergeRulesTests {
         await #expect(throws: AccountsError.mergeNotFound) { try await app.merging.undo(merge.id, by: principal) }
     }
 
+    @Test func `undoing a merge returns a mailbox that signed in after it`() async throws {
+        let (older, younger, ticket) = try await accounts()
+        let (principal, merge) = try await merge(ticket, by: younger)
+        app.database.advance(.seconds(1))
+        let mailbox = evidence("bob@example.com", "bob@example.com")
+        let reader = try await app.enter(mailbox, "email")
+        #expect(reader.uid == older.uid)
+        try await app.merging.undo(merge.id, by: principal)
+        #expect(!app.isLive(reader) && app.isLive(principal))
+        let again = try await app.enter(mailbox, "email")
+        #expect(again.uid == younger.uid)
+    }
+
     @Test(arguments: [(7 * 86400 - 1, true), (7 * 86400, false)])
     func `a merge can be undone within its window`(later: Int, isPossible: Bool) async throws {
         let (_, younger, ticket) = try await accounts()

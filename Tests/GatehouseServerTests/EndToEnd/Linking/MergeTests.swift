@@ -303,6 +303,34 @@ struct MergeAftermathTests {
         }
     }
 
+    @Test func `a mailbox that goes back to the absorbed account no longer opens the survivor`() async throws {
+        try await TestServer.linking { server, client in
+            let ada = try await client.register(at: server)
+            let eve = try await client.newcomer("eve", email: APIClient.newAddress())
+            let merged = try await client.merge(
+                client.ticket(.somebody("eve"), bearer: ada.accessToken), bearer: ada.accessToken)
+            func signIn() async throws -> Person {
+                let code = try await client.challenge("email", eve.email, at: server)
+                return try Person(
+                    try await client.post("/auth/email/otp/verify", .object(code)), email: eve.email, password: "")
+            }
+            let reader = try await signIn()
+            #expect(reader.uid == ada.uid)
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            #expect(try await client.post(undo, bearer: ada.accessToken).status == 204)
+
+            expectError(try await client.get("/auth/me", bearer: reader.accessToken), 401, "INVALID_TOKEN")
+            #expect(try await client.identities(bearer: ada.accessToken).count == 1)
+            let back = try await signIn()
+            #expect(back.uid == eve.uid)
+            #expect(try await client.identities(bearer: back.accessToken).allSatisfy { $0["emailVerified"] == true })
+            #expect(try await client.resetPassword(of: eve.email, at: server).status == 204)
+            #expect(try await client.login(eve.email, APIClient.otherPassword)["user"]["id"].string == eve.uid)
+            #expect(try await client.get("/auth/me", bearer: ada.accessToken).status == 200)
+            #expect(try await client.login(ada.email)["user"]["id"].string == ada.uid)
+        }
+    }
+
     @Test func `an account without a way to sign in is not restored`() async throws {
         try await TestServer.linking { server, client in
             let (ada, _) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
