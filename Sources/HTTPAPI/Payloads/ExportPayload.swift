@@ -133,7 +133,8 @@ extension ExportedRow {
                 // Identities of guests that the merge removed from the surviving account.
                 .texts("parked"),
                 .texts("addressKinds"), .texts("addresses"),
-                // Values that the surviving account took from the absorbed account.
+                // Values that the surviving account took from the absorbed account, and when identities of the two had
+                // been linked before.
                 .json("filled"),
                 .time("mergedAt"), .time("undoUntil"), .time("undoneAt").orNull)
         case .erasures:

@@ -91,13 +91,16 @@ extension SQLStore: MergeUndoStore {
         SELECT survivor FROM undone
         """)
 
-    /// Marks the addresses that an identity shows as unproven if its account no longer owns them.
+    /// Marks the addresses that an identity shows as unproven if its account no longer owns them, and restores when
+    /// identities joined their accounts.
     ///
-    /// This concerns an identity that was linked because of an address that has now returned to the other account.
-    private static let showAsUnproven = Statement(
+    /// The former concerns an identity that was linked because of an address that has now returned to the other account;
+    /// the latter, identities that still have the time of the merge. A merge that an earlier version carried out has not
+    /// recorded their former times.
+    private static let restoreIdentities = Statement(
         .write,
         """
-        WITH shown AS (
+        WITH former AS MATERIALIZED (
             SELECT i.id,
                    i.email_verified AND EXISTS (
                        SELECT 1 FROM addresses d
@@ -106,14 +109,21 @@ extension SQLStore: MergeUndoStore {
                    i.phone_verified AND EXISTS (
                        SELECT 1 FROM addresses d
                         WHERE d.application_id = $1 AND d.kind = 'phone' AND d.address = i.phone AND d.uid = i.uid
-                   ) AS phone_verified
-              FROM identities i
-             WHERE i.application_id = $1 AND i.uid IN ($2, $3)
+                   ) AS phone_verified,
+                   CASE WHEN i.joined_at = m.merged_at AND m.filled -> 'joined' IS NOT NULL
+                        THEN (m.filled -> 'joined' ->> i.id::text)::timestamptz
+                        ELSE i.joined_at END AS joined_at
+              FROM merges m
+              JOIN identities i ON i.application_id = $1 AND i.uid IN ($3, $4)
+             WHERE m.application_id = $1 AND m.id = $2
         )
-        UPDATE identities i SET email_verified = shown.email_verified, phone_verified = shown.phone_verified
-          FROM shown
-         WHERE i.application_id = $1 AND i.id = shown.id
-           AND (i.email_verified, i.phone_verified) <> (shown.email_verified, shown.phone_verified)
+        UPDATE identities i
+           SET email_verified = former.email_verified, phone_verified = former.phone_verified,
+               joined_at = former.joined_at
+          FROM former
+         WHERE i.application_id = $1 AND i.id = former.id
+           AND (i.email_verified, i.phone_verified, i.joined_at)
+               IS DISTINCT FROM (former.email_verified, former.phone_verified, former.joined_at)
         """)
 
     package func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws {
@@ -121,7 +131,8 @@ extension SQLStore: MergeUndoStore {
             Self.undoMerge,
             [.application(application), .uuid(merge.id), .bool(evenIfLate), .uuids(merge.identities)])
         try await write(
-            Self.showAsUnproven, [.application(application), .uuid(merge.survivor), .uuid(merge.absorbed)])
+            Self.restoreIdentities,
+            [.application(application), .uuid(merge.id), .uuid(merge.survivor), .uuid(merge.absorbed)])
     }
 
     private static let lockMergedAccounts = Statement(

@@ -102,11 +102,16 @@ extension SQLStore: AliasStore, MergeStore {
     /// What the absorbed account has allowed installations of apps goes, because they end with its sessions.
     ///
     /// If the surviving account was a guest, its guest identity moves to the absorbed account, so that the merge can be
-    /// undone.
+    /// undone. For the same reason `filled` has, as `joined`, the former times of the identities that count as linked by
+    /// the merge.
     package static let carryOutMerge = Statement(
         .write,
         """
-        WITH moved AS (
+        WITH former AS MATERIALIZED (
+            SELECT coalesce(jsonb_object_agg(id::text, joined_at), '{}') AS joined
+              FROM identities
+             WHERE application_id = $1 AND id = ANY ($10) AND joined_at IS NOT NULL
+        ), moved AS (
             UPDATE identities
                SET uid = $3, joined_at = CASE WHEN id = ANY ($10) THEN clock.now ELSE joined_at END
               FROM (SELECT now() AS now) AS clock
@@ -157,8 +162,9 @@ extension SQLStore: AliasStore, MergeStore {
                coalesce((SELECT array_agg(id) FROM parked), '{}'),
                coalesce((SELECT array_agg(kind ORDER BY kind, address) FROM owned), '{}'),
                coalesce((SELECT array_agg(address ORDER BY kind, address) FROM owned), '{}'),
-               jsonb_strip_nulls(jsonb_build_object('displayName', $7::text)) || jsonb_build_object('metadata', $8::jsonb)
-          FROM survivor, absorbed
+               jsonb_strip_nulls(jsonb_build_object('displayName', $7::text))
+                   || jsonb_build_object('metadata', $8::jsonb, 'joined', former.joined)
+          FROM survivor, absorbed, former
          WHERE (SELECT count(*) FROM moved) = cardinality($5)
            AND (cardinality($5) = 0
                 OR (SELECT count(*) FROM identities

@@ -231,6 +231,24 @@ struct QuarantineTests {
         }
     }
 
+    @Test func `identities of an undone merge count as linked when they were`() async throws {
+        try await TestServer.linking { server, client in
+            let (person, _) = try await client.victim(at: server, of: "old")
+            _ = try await client.newcomer("eve")
+            try await server.age("identities", "created_at", by: "30 days")
+            try await server.execute("UPDATE identities SET joined_at = created_at WHERE provider_uid = 'old'")
+            let merged = try await client.merge(
+                client.ticket(.somebody("eve"), bearer: person.accessToken), bearer: person.accessToken)
+            let id = try #require(merged["merge"]["id"].string, "\(merged.text)")
+            #expect(try await client.post("/auth/merges/\(id)/undo", bearer: person.accessToken).status == 204)
+            #expect(try await server.count("SELECT count(*) FROM identities WHERE joined_at = created_at") == 1)
+            #expect(try await server.count("SELECT count(*) FROM identities WHERE joined_at IS NULL") == 2)
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let back = try await client.present(.somebody("old"))
+            #expect(back["user"]["id"].string == person.uid, "\(back.text)")
+        }
+    }
+
     @Test func `a quarantine locks no owner out`() async throws {
         try await TestServer.linking { server, client in
             let (person, _) = try await client.victim(at: server, of: "ada")
