@@ -81,6 +81,9 @@ package struct ConfiguredProvider: Sendable {
     package func canSignIn(with identity: Identity) -> Bool { obstacle(to: identity) == nil }
 
     /// Why the provider's identity cannot sign in; `nil` if it can.
+    ///
+    /// An identity that is an address signs in even if it shows the address as unverified, because another account owns
+    /// it: the code or the password proves the identity itself.
     package func obstacle(to identity: Identity) -> SignInObstacle? {
         switch mode {
         case .open, .existing: break
@@ -89,8 +92,7 @@ package struct ConfiguredProvider: Sendable {
         }
         if identity.isGuest { return .guest }
         guard offersSignIn else { return .noSignIn }
-        if identity.isQuarantined { return .quarantined }
-        return !provesAddress || identity.emailVerified || identity.phoneVerified ? nil : .addressUnproven
+        return identity.isQuarantined ? .quarantined : nil
     }
 
     /// The last path component of the route of the provider's kind, if that kind has its own route.

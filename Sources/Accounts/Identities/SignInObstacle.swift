@@ -9,6 +9,4 @@ package enum SignInObstacle: String, Sendable, CaseIterable {
     /// A guest has nothing to prove again.
     case guest = "identity.guest"
     case quarantined = "identity.quarantined"
-    /// The identity is an address that was not proved.
-    case addressUnproven = "address.unproven"
 }

@@ -5,10 +5,8 @@ internal import ProviderKit
 /// It has the rules of `ProviderRegistry.canSignIn(with:)`, which `LAST_USABLE_IDENTITY` follows, and of codes and
 /// password resets, which also open accounts.
 package struct SignInWays: Sendable, Equatable {
-    /// Providers whose identities sign in by themselves.
-    package var direct: [String] = []
-    /// Providers whose identities are addresses, which sign in if they are verified.
-    package var addressed: [String] = []
+    /// Providers whose identities sign in.
+    package var identities: [String] = []
     /// Among these, those that send codes to phone numbers, which a number that was idle for too long does not receive.
     package var numbers: [String] = []
     /// Providers that sign in to the account that owns an e-mail address, by a code or after a password reset.
@@ -20,9 +18,7 @@ package struct SignInWays: Sendable, Equatable {
 
     /// The ways that the providers of a registry offer.
     package init(of registry: ProviderRegistry, joining automatic: ApplicationPolicy.AutomaticLinking) {
-        for provider in registry.all where provider.admitsSignIn {
-            if provider.provesAddress { addressed.append(provider.name) } else { direct.append(provider.name) }
-        }
+        identities = registry.all.filter(\.admitsSignIn).map(\.name)
         numbers = registry.all.filter { $0.codeKind == .phone }.map(\.name)
         // Otherwise a code or a reset opens only the account that has the identity.
         guard automatic == .verified else { return }

@@ -31,8 +31,7 @@ package struct ModeChange: Sendable, Equatable {
 
     /// Whether the provider's identities sign in before the change and no longer after it.
     package var endsSignIn: Bool {
-        let (before, rest) = (now.direct + now.addressed, after.direct + after.addressed)
-        return before.contains(provider) && !rest.contains(provider)
+        now.identities.contains(provider) && !after.identities.contains(provider)
     }
 
     /// The rule that refuses what the change ends; `nil` if the mode becomes wider or stays.

@@ -9,7 +9,7 @@ extension SQLStore: ProviderPlanStore {
     ///
     /// An account that can't sign in before the change is subtracted. One without an identity of the provider is added
     /// if the change strands it. `holders` counts by `identities_of_provider` alone, which has guests too, and
-    /// subtracts these. `$16` is whether the provider's identities no longer sign in after the change, and `$17` the
+    /// subtracts these. `$14` is whether the provider's identities no longer sign in after the change, and `$15` the
     /// size of the sample.
     private static let countEffect = Statement(
         .read, switchVerdicts,
@@ -17,7 +17,7 @@ extension SQLStore: ProviderPlanStore {
         , counted AS NOT MATERIALIZED (
             SELECT uid, identities, way_now, granted_now, granted_after,
                    way_now AND NOT way_after AS is_stranded,
-                   way_now AND way_after AND $16::bool AND identities > 0 AND NOT usable_after AS is_detour
+                   way_now AND way_after AND $14::bool AND identities > 0 AND NOT usable_after AS is_detour
               FROM verdict
         ), holders AS MATERIALIZED (
             SELECT count(*) AS accounts,
@@ -46,7 +46,7 @@ extension SQLStore: ProviderPlanStore {
                coalesce(sum((SELECT count(*) FROM sessions s
                               WHERE s.application_id = $1 AND s.uid = counted.uid AND s.ended_at IS NULL
                                 AND s.expires_at > now())) FILTER (WHERE is_stranded), 0)::bigint,
-               ARRAY(SELECT uid FROM counted WHERE is_stranded ORDER BY uid LIMIT $17),
+               ARRAY(SELECT uid FROM counted WHERE is_stranded ORDER BY uid LIMIT $15),
                coalesce(array_agg(uid ORDER BY uid) FILTER (WHERE granted_now AND NOT granted_after), '{}'),
                coalesce(array_agg(uid ORDER BY uid) FILTER (WHERE is_detour AND granted_after), '{}'),
                coalesce(array_agg(uid ORDER BY uid) FILTER (WHERE granted_after), '{}')

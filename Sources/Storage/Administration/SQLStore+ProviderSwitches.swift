@@ -88,21 +88,21 @@ extension SQLStore: ProviderSwitchStore {
         return try await run(Self.endSwitch, binds).first != nil
     }
 
-    /// `$16` is the switch; `$17` and `$18` say whether stranded accounts and those with sessions are listed.
+    /// `$14` is the switch; `$15` and `$16` say whether stranded accounts and those with sessions are listed.
     private static let listAccounts = Statement(
         .write, switchVerdicts,
         """
         , stranded AS MATERIALIZED (
-            SELECT uid FROM verdict WHERE $17::bool AND way_now AND NOT way_after
+            SELECT uid FROM verdict WHERE $15::bool AND way_now AND NOT way_after
         ), opened AS MATERIALIZED (
             SELECT DISTINCT s.uid
               FROM sessions s
               JOIN identities i ON i.application_id = $1 AND i.id = s.identity_id
              WHERE s.application_id = $1 AND s.ended_at IS NULL AND s.expires_at > now() AND i.provider = $2
-               AND $18::bool
+               AND $16::bool
         )
         INSERT INTO switched_accounts (application_id, switch_id, uid, tells_owner, ends_sessions)
-        SELECT $1, $16, c.uid, c.uid IN (SELECT uid FROM stranded), c.uid IN (SELECT uid FROM opened)
+        SELECT $1, $14, c.uid, c.uid IN (SELECT uid FROM stranded), c.uid IN (SELECT uid FROM opened)
           FROM (SELECT uid FROM stranded UNION SELECT uid FROM opened) AS c
         """)
 

@@ -20,7 +20,7 @@ extension SQLStore {
     /// - `held_…`: the same for identities in quarantine, which sign in only if no other passes the rule.
     /// - `granted_…`: the same for the identities in `granted`, which alone count for an administrator.
     /// - `lead_…`: a code or a password reset to an address without its own identity signs in. It adds an identity, so
-    ///   the account must have fewer than `$13`. A grant does not count in the sessions of that identity.
+    ///   the account must have fewer than `$11`. A grant does not count in the sessions of that identity.
     /// - `way_…`: the account can sign in, in one of these ways.
     ///
     /// PostgreSQL can't estimate how many accounts are doubtful. `LATERAL` makes it read each by indexes instead of
@@ -29,24 +29,22 @@ extension SQLStore {
     static let switchVerdicts: StaticString = """
         WITH idle AS MATERIALIZED (
             SELECT d.uid, d.address FROM addresses d
-             WHERE d.application_id = $1 AND d.kind = 'phone' AND d.verified_at < now() - $8::interval
+             WHERE d.application_id = $1 AND d.kind = 'phone' AND d.verified_at < now() - $6::interval
                AND NOT EXISTS (
                    SELECT 1 FROM identities p
                     WHERE p.application_id = $1 AND p.uid = d.uid AND p.phone = d.address AND p.phone_verified
-                      AND greatest(p.last_used_at, p.created_at) >= now() - $8::interval)
+                      AND greatest(p.last_used_at, p.created_at) >= now() - $6::interval)
         ), granted AS MATERIALIZED (
             SELECT g.uid, unnest(g.identities) AS id FROM admin_grants g
-             WHERE g.application_id = $1 AND g.uid = ANY ($15::uuid[])
+             WHERE g.application_id = $1 AND g.uid = ANY ($13::uuid[])
                AND (g.granted_on = 0 OR NOT EXISTS (
                    SELECT 1 FROM admin_grants w
                     WHERE w.application_id = $1 AND w.uid = g.uid AND w.granted_on = 0))
         ), steady AS (
             SELECT s.uid FROM identities s
              WHERE s.application_id = $1 AND NOT s.is_guest AND s.quarantined_at IS NULL
-               AND (s.provider = ANY ($3::text[]) AND s.provider = ANY ($4::text[])
-                    OR s.provider = ANY ($5::text[]) AND s.provider = ANY ($6::text[])
-                       AND (s.email_verified OR s.phone_verified))
-               AND NOT (s.provider = ANY ($7::text[])
+               AND s.provider = ANY ($3::text[]) AND s.provider = ANY ($4::text[])
+               AND NOT (s.provider = ANY ($5::text[])
                         AND (s.uid, s.provider_uid) IN (SELECT n.uid, n.address FROM idle n))
         ), doubtful AS MATERIALIZED (
             SELECT DISTINCT c.uid
@@ -56,10 +54,10 @@ extension SQLStore {
                            SELECT 1 FROM identities g
                             WHERE g.application_id = $1 AND g.uid = i.uid AND g.provider = $2 AND g.is_guest)
                      UNION ALL
-                    SELECT d.uid FROM addresses d WHERE d.application_id = $1 AND d.kind = ANY ($14::text[])) AS c
+                    SELECT d.uid FROM addresses d WHERE d.application_id = $1 AND d.kind = ANY ($12::text[])) AS c
              WHERE NOT EXISTS (SELECT 1 FROM steady s WHERE s.uid = c.uid)
              UNION
-            SELECT unnest($15::uuid[])
+            SELECT unnest($13::uuid[])
         ), held AS MATERIALIZED (
             SELECT u.uid, f.*
               FROM doubtful u
@@ -77,17 +75,12 @@ extension SQLStore {
                           bool_or(e.is_granted AND e.is_held AND e.opens_now) AS held_granted_now,
                           bool_or(e.is_granted AND e.is_held AND e.opens_after) AS held_granted_after
                      FROM (SELECT m.is_switched, m.is_held, m.is_idle, m.is_granted,
-                                  m.direct_now OR m.addressed_now AND m.is_verified AS formal_now,
-                                  m.direct_after OR m.addressed_after AND m.is_verified AS formal_after,
-                                  NOT m.is_idle AND (m.direct_now OR m.addressed_now) AS opens_now,
-                                  NOT m.is_idle AND (m.direct_after OR m.addressed_after) AS opens_after
+                                  m.formal_now, m.formal_after, NOT m.is_idle AND m.formal_now AS opens_now,
+                                  NOT m.is_idle AND m.formal_after AS opens_after
                              FROM (SELECT i.provider = $2 AS is_switched, i.quarantined_at IS NOT NULL AS is_held,
-                                          i.email_verified OR i.phone_verified AS is_verified,
-                                          i.provider = ANY ($3::text[]) AS direct_now,
-                                          i.provider = ANY ($4::text[]) AS direct_after,
-                                          i.provider = ANY ($5::text[]) AS addressed_now,
-                                          i.provider = ANY ($6::text[]) AS addressed_after,
-                                          i.provider = ANY ($7::text[])
+                                          i.provider = ANY ($3::text[]) AS formal_now,
+                                          i.provider = ANY ($4::text[]) AS formal_after,
+                                          i.provider = ANY ($5::text[])
                                           AND (i.uid, i.provider_uid) IN (SELECT n.uid, n.address FROM idle n)
                                               AS is_idle,
                                           (i.uid, i.id) IN (SELECT g.uid, g.id FROM granted g) AS is_granted
@@ -117,13 +110,13 @@ extension SQLStore {
                             WHERE a.application_id = $1 AND a.uid = h.uid
                               AND NOT (a.kind = 'phone' AND EXISTS (
                                   SELECT 1 FROM idle n WHERE n.uid = h.uid AND n.address = a.address))) AS d
-                     JOIN (SELECT 'email' AS kind, e AS provider, e = ANY ($9::text[]) AS is_now,
-                                  e = ANY ($10) AS is_after
-                             FROM unnest($9 || $10::text[]) AS e
+                     JOIN (SELECT 'email' AS kind, e AS provider, e = ANY ($7::text[]) AS is_now,
+                                  e = ANY ($8) AS is_after
+                             FROM unnest($7 || $8::text[]) AS e
                             UNION
-                           SELECT 'phone', p, p = ANY ($11::text[]), p = ANY ($12) FROM unnest($11 || $12::text[]) AS p
+                           SELECT 'phone', p, p = ANY ($9::text[]), p = ANY ($10) FROM unnest($9 || $10::text[]) AS p
                           ) AS way ON way.kind = d.kind
-                    WHERE h.permanent < $13
+                    WHERE h.permanent < $11
                       AND NOT EXISTS (
                           SELECT 1 FROM identities o
                            WHERE o.application_id = $1 AND o.provider = way.provider
@@ -139,21 +132,20 @@ extension SQLStore {
     ///
     /// - `$1`: the application
     /// - `$2`: the provider whose mode changes
-    /// - `$3`, `$4`: the providers whose identities sign in by themselves
-    /// - `$5`, `$6`: the providers whose identities sign in by a verified address
-    /// - `$7`: the providers of phone numbers
-    /// - `$8`: how long a phone number may be unused
-    /// - `$9`, `$10`: the providers of codes and password resets to e-mail addresses
-    /// - `$11`, `$12`: the providers of codes to phone numbers
-    /// - `$13`: the greatest number of identities of an account
-    /// - `$14`: the kinds of addresses to which codes sign in before the change, but not after it
-    /// - `$15`: the administrators to decide for, besides the accounts that the change concerns
+    /// - `$3`, `$4`: the providers whose identities sign in
+    /// - `$5`: the providers of phone numbers
+    /// - `$6`: how long a phone number may be unused
+    /// - `$7`, `$8`: the providers of codes and password resets to e-mail addresses
+    /// - `$9`, `$10`: the providers of codes to phone numbers
+    /// - `$11`: the greatest number of identities of an account
+    /// - `$12`: the kinds of addresses to which codes sign in before the change, but not after it
+    /// - `$13`: the administrators to decide for, besides the accounts that the change concerns
     static func verdictBinds(_ change: ModeChange, admins: [UUID], application: Application.ID) -> [Bind] {
         let (now, after) = (change.now, change.after)
         return [
-            .application(application), .text(change.provider), .texts(now.direct), .texts(after.direct),
-            .texts(now.addressed), .texts(after.addressed), .texts(now.numbers), .interval(change.idleLimit),
-            .texts(now.toEmail), .texts(after.toEmail), .texts(now.toPhone), .texts(after.toPhone),
+            .application(application), .text(change.provider), .texts(now.identities), .texts(after.identities),
+            .texts(now.numbers), .interval(change.idleLimit), .texts(now.toEmail), .texts(after.toEmail),
+            .texts(now.toPhone), .texts(after.toPhone),
             .int(change.maximumIdentities), .texts(now.addressKinds(lostIn: after)), .uuids(admins),
         ]
     }

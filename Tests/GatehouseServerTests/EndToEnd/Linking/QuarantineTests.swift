@@ -217,6 +217,25 @@ struct QuarantineTests {
         }
     }
 
+    @Test func `a mailbox whose address another account owns locks an intruder out, too`() async throws {
+        try await TestServer.linking(application: "linking: { automatic: never }") { server, client in
+            let ada = try await client.newcomer("ada", email: APIClient.newAddress())
+            let code = try await client.challenge("email", ada.email, at: server)
+            let person = try Person(
+                try await client.post("/auth/email/otp/verify", .object(code)), email: ada.email, password: "")
+            #expect(person.uid != ada.uid)
+            #expect(try await client.link(.somebody("evil"), bearer: person.accessToken).status == 200)
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+
+            try expectQuarantined(try await client.present(.somebody("evil")))
+            let bearer = try await client.bearer(of: person)
+            let evil = try await client.identityID(of: "scripted", bearer: bearer)
+            let removed = try await client.delete("/auth/identities/\(evil)", bearer: bearer)
+            #expect(removed.status == 200, "\(removed.text)")
+            #expect(try await client.get("/auth/me", bearer: bearer)["id"].string == person.uid)
+        }
+    }
+
     @Test func `identities of a merge count as linked at the merge`() async throws {
         try await TestServer.linking { server, client in
             let person = try await client.register(at: server)
