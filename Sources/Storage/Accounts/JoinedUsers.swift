@@ -23,13 +23,18 @@ enum JoinedUsers {
                      GROUP BY i.provider) p) u
         """
 
-    /// Selects the columns that `Row.nextUser` reads from `users`; others may follow.
+    /// Selects the first columns that `Row.nextUser` reads from `users`; those of `accessColumns` follow.
     static let userColumns: StaticString = """
         SELECT a.uid, u.email, u.phone, a.display_name, u.is_anonymous, u.providers, a.metadata::text, a.created_at,
-               a.updated_at, a.roles, a.claims::text
+               a.updated_at
+        """
+
+    /// The last columns that `Row.nextUser` reads, after `userColumns`; others may follow.
+    static let accessColumns: StaticString = """
+        , a.roles, a.claims::text
         """
 
     static let select = Statement(
-        .read, userColumns, "FROM", users,
+        .read, userColumns, accessColumns, "FROM", users,
         "WHERE a.application_id = $1 AND a.uid = ANY ($2) AND a.purge_after IS NULL")
 }

@@ -147,7 +147,7 @@ extension Rows {
 }
 
 extension Row {
-    /// The columns of `JoinedUsers.userColumns`.
+    /// The columns of `JoinedUsers.userColumns` and `JoinedUsers.accessColumns`.
     func user() throws -> User {
         var row = self
         return try row.nextUser()

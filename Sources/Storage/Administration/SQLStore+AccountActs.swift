@@ -6,7 +6,7 @@ package import ProviderKit
 
 extension SQLStore: AccountActStore {
     private static let selectDossier = Statement(
-        .read, JoinedUsers.userColumns,
+        .read, JoinedUsers.userColumns, JoinedUsers.accessColumns,
         """
              , a.disabled_at IS NOT NULL, a.purge_after,
                (SELECT count(*) FROM sessions s

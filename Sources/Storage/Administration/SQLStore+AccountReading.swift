@@ -6,7 +6,7 @@ internal import ProviderKit
 
 extension SQLStore: AccountReadingStore {
     private static let selectRecords = Statement(
-        .read, JoinedUsers.userColumns,
+        .read, JoinedUsers.userColumns, JoinedUsers.accessColumns,
         ", a.absorbed_by, a.disabled_at, a.disabled_until, a.deleted_at, a.purge_after FROM", JoinedUsers.users,
         "WHERE a.application_id = $1 AND a.uid = ANY ($2)")
 

@@ -12,6 +12,9 @@ extension SQLStore: SessionOpeningStore {
     /// It locks the rows on which the permission depends, starting with the account. Deletion and a change of password
     /// lock the account too before they end sessions, so neither can miss a session that is being opened.
     ///
+    /// The roles and claims are those of the locked row: a call that has waited for a change of them must not return what
+    /// they were before.
+    ///
     /// A locale that the person has chosen is kept (`Profile.choose`). It is not stored either if another transaction has
     /// locked the account, since waiting for the lock could cause a deadlock.
     package static let openSession = Statement(
@@ -39,7 +42,7 @@ extension SQLStore: SessionOpeningStore {
 
     private static let liveAccount: StaticString = """
         WITH account AS MATERIALIZED (
-            SELECT uid, audit_key, locale FROM accounts
+            SELECT uid, audit_key, locale, roles, claims FROM accounts
              WHERE application_id = $1 AND uid = $2
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
         """
@@ -170,9 +173,9 @@ extension SQLStore: SessionOpeningStore {
         """
 
     private static let openedColumns: StaticString = """
-             , identity.provider_uid, identity.created_at, identity.display_name, identity.profile::text, session.id,
-               session.authenticated_at, session.expires_at
-          FROM session, identity,
+             , account.roles, account.claims::text, identity.provider_uid, identity.created_at, identity.display_name,
+               identity.profile::text, session.id, session.authenticated_at, session.expires_at
+          FROM account, session, identity,
         """
 
     private static let ofAccount: StaticString = """

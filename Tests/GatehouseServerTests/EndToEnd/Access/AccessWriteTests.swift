@@ -2,6 +2,7 @@ import Accounts
 import Administration
 import Foundation
 import GatehouseTesting
+import Postgres
 import ProviderKit
 import Testing
 
@@ -91,6 +92,27 @@ struct AccessWriteTests {
             #expect(unchanged.last { $0.event == "sessions.ended" }?.details["actor"] != .null)
         }
     }
+
+    @Test func `a sign-in that waits for a demotion gets none of what was taken away`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let person = try await client.register(at: server)
+            try await server.setAccess(["editor"], claims: ["plan": "pro"], of: person.uid)
+            let signIn = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.demote, .uuid(UUID(uuidString: person.uid)))
+                let signIn = Task { try await client.login(person.email) }
+                try await server.awaitBlocked(1)
+                return signIn
+            }
+            let answer = try await signIn.value
+            try #require(answer.status == 200, "\(answer.text)")
+            #expect(answer["user"]["roles"] == [] && answer["user"]["claims"] == [:], "\(answer.text)")
+            try await expectNone(answer, client)
+        }
+    }
+
+    private static let demote = Statement(
+        .write, "UPDATE accounts SET roles = '{}', claims = '{}' WHERE application_id = 1 AND uid = $1")
 
     @Test func `an act is one event with who acted and why, and repeating it is none`() async throws {
         try await WebhookSink.with { sink in
