@@ -11,6 +11,9 @@ extension SQLStore: CodeStore {
     ///
     /// If two codes of one browser session are redeemed at once, a unique index refuses the second session, and the whole
     /// statement is repeated. The code records the session, so that a replay ends no other.
+    ///
+    /// If the browser session has got another identity while the statement waited (`stale`), the statement may not see
+    /// that identity. It then changes nothing, and must be repeated.
     package static let useCode = Statement(
         .write, presentedCode, consentScopes, partiesOfCode, suitsTarget, fittingCode, sessionInBrowser, redeemedCode,
         openedByCode, firstAddresses, openedFor, accountColumns, parts)
@@ -77,6 +80,9 @@ extension SQLStore {
              WHERE application_id = $1 AND id = (SELECT session_id FROM code) AND EXISTS (SELECT 1 FROM account)
                AND ended_at IS NULL AND expires_at > now() AND (idle IS NULL OR last_used_at > now() - idle)
                FOR SHARE
+        ), stale AS MATERIALIZED (
+            SELECT s.id FROM parent JOIN sessions s ON s.application_id = $1 AND s.id = parent.id
+             WHERE s.identity_id <> parent.identity_id
         ), consent AS MATERIALIZED (
             SELECT scopes, resources FROM consents
              WHERE application_id = $1 AND uid = (SELECT uid FROM account) AND client_id = $11 AND $7
@@ -92,7 +98,7 @@ extension SQLStore {
     private static let fittingCode: StaticString = """
                    AS is_suitable
               FROM code, parent, identities i
-             WHERE i.application_id = $1 AND i.id = parent.identity_id
+             WHERE i.application_id = $1 AND i.id = parent.identity_id AND NOT EXISTS (SELECT 1 FROM stale)
                AND code.is_live AND code.client_id = $11 AND code.issuer = $12 AND code.redirect_uri = $13
                AND code.code_challenge IS NOT DISTINCT FROM $14
                AND (NOT $7 OR EXISTS (SELECT 1 FROM consent c
@@ -176,6 +182,7 @@ extension SQLStore {
             UPDATE authorization_codes r SET redeemed_at = now(), client_session = session.id
               FROM code LEFT JOIN session ON true
              WHERE r.application_id = $1 AND r.hash = $2 AND code.redeemed_at IS NULL
+               AND NOT EXISTS (SELECT 1 FROM stale)
         ), token AS (
             INSERT INTO refresh_tokens
                    (application_id, hash, session_id, generation, expires_at, scopes, resources, claims, token_claims,
@@ -204,8 +211,8 @@ extension SQLStore {
         """
 
     private static let openedByCode: StaticString = """
-               coalesce(code.redeemed_at < now() - $19::interval, false), former.id, former.uid, granted.scopes,
-               granted.resources, granted.is_borrowed, session.id, granted.uid, granted.authenticated_at,
+               EXISTS (SELECT 1 FROM stale), coalesce(code.redeemed_at < now() - $19::interval, false), former.id,
+               former.uid, granted.scopes, granted.resources, granted.is_borrowed, session.id, granted.uid, granted.authenticated_at,
                session.expires_at, session.generation, granted.methods, granted.provider, granted.provider_uid,
         """
 
@@ -227,6 +234,7 @@ extension SQLStore {
 extension Row {
     /// The columns from `openedByCode` on.
     fileprivate mutating func nextCodeUse() throws -> CodeUseOutcome {
+        guard try !next(Bool.self) else { throw StoreConflict() }
         let isLateReplay: Bool = try next()
         let former: UUID? = try next()
         let owner: UUID? = try next()

@@ -91,6 +91,9 @@ extension SQLStore: DeviceStore {
     ///
     /// A poll that waits for the person's answer cannot see the consent that is stored with it. Such a device is still
     /// pending, and the next poll gets the answer.
+    ///
+    /// If the person's session has got another identity while the statement waited (`stale`), the statement may not see
+    /// that identity. It then changes nothing, and must be repeated.
     private static let pollDevice = Statement(
         .write,
         """
@@ -111,10 +114,13 @@ extension SQLStore: DeviceStore {
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                FOR SHARE
         ), person AS MATERIALIZED (
-            SELECT uid, identity_id, methods, authenticated_at, is_borrowed FROM sessions
+            SELECT id, uid, identity_id, methods, authenticated_at, is_borrowed FROM sessions
              WHERE application_id = $1 AND id = (SELECT session_id FROM device) AND uid = (SELECT uid FROM account)
                AND ended_at IS NULL AND expires_at > now() AND (idle IS NULL OR last_used_at > now() - idle)
                FOR SHARE
+        ), stale AS MATERIALIZED (
+            SELECT s.id FROM person JOIN sessions s ON s.application_id = $1 AND s.id = person.id
+             WHERE s.identity_id <> person.identity_id
         ), consent AS MATERIALIZED (
             SELECT scopes, resources FROM consents
              WHERE application_id = $1 AND uid = (SELECT uid FROM account) AND client_id = $8 AND $7
@@ -128,7 +134,7 @@ extension SQLStore: DeviceStore {
         """
                    AS is_suitable
               FROM device, person, identities i
-             WHERE i.application_id = $1 AND i.id = person.identity_id
+             WHERE i.application_id = $1 AND i.id = person.identity_id AND NOT EXISTS (SELECT 1 FROM stale)
                AND (NOT $7 OR EXISTS (SELECT 1 FROM consent c
                                         WHERE c.scopes @> device.scopes AND c.resources @> device.resources))
         ), opened AS (
@@ -145,7 +151,7 @@ extension SQLStore: DeviceStore {
                SET polled_at = now(), state = CASE WHEN opened.id IS NULL THEN device.state ELSE 'used' END,
                    poll_interval = CASE WHEN device.is_early THEN device.slower ELSE device.poll_interval END
               FROM device LEFT JOIN opened ON true
-             WHERE h.application_id = $1 AND h.hash = $2
+             WHERE h.application_id = $1 AND h.hash = $2 AND NOT EXISTS (SELECT 1 FROM stale)
         ), token AS (
             INSERT INTO refresh_tokens
                    (application_id, hash, session_id, generation, expires_at, scopes, resources, claims, token_claims,
@@ -161,7 +167,8 @@ extension SQLStore: DeviceStore {
                    jsonb_build_object('kind', 'client', 'client', $8::text)
               FROM account, opened
         )
-        SELECT CASE WHEN seen.state = 'waiting' THEN seen.state ELSE device.state END, device.is_early, device.is_late,
+        SELECT EXISTS (SELECT 1 FROM stale),
+               CASE WHEN seen.state = 'waiting' THEN seen.state ELSE device.state END, device.is_early, device.is_late,
                granted.scopes, granted.resources, granted.is_borrowed, opened.id, granted.uid,
                granted.authenticated_at, opened.expires_at, opened.generation, granted.methods, granted.provider,
                granted.provider_uid,
@@ -184,6 +191,7 @@ extension SQLStore: DeviceStore {
                 .interval(poll.slowDown), .text(poll.connection.device), .text(poll.connection.address),
             ]
         guard var row = try await run(Self.pollDevice, binds).first else { return .refused }
+        guard try !row.next(Bool.self) else { throw StoreConflict() }
         let state: String = try row.next()
         let (isEarly, isLate): (Bool, Bool) = (try row.next(), try row.next())
         let (scopes, resources): ([String]?, [String]?) = (try row.next(), try row.next())

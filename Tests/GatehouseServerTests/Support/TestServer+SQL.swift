@@ -82,6 +82,30 @@ extension TestServer {
         }
     }
 
+    /// Makes a call that waits for a person's account until an identity has been linked and proven in the browser.
+    func link<Answer: Sendable>(
+        _ identity: UUID, inBrowserOf person: Person, during call: @Sendable @escaping () async throws -> Answer
+    ) async throws -> Answer {
+        let uid = Bind.uuid(UUID(uuidString: person.uid))
+        let answer = try await backend.database.transaction { transaction in
+            _ = try await transaction.execute(Self.lockAccount, [uid])
+            _ = try await transaction.execute(Self.addIdentity, [uid, .uuid(identity), .text(identity.uuidString)])
+            _ = try await transaction.execute(Self.proveInBrowser, [uid, .uuid(identity)])
+            let answer = Task { try await call() }
+            try await awaitBlocked(1)
+            return answer
+        }
+        return try await answer.value
+    }
+
+    private static let lockAccount = Statement(
+        .write, "SELECT uid FROM accounts WHERE application_id = 1 AND uid = $1 FOR UPDATE")
+    private static let addIdentity = Statement(
+        .write,
+        "INSERT INTO identities (application_id, id, uid, provider, provider_uid) VALUES (1, $2, $1, 'google', $3)")
+    private static let proveInBrowser = Statement(
+        .write, "UPDATE sessions SET identity_id = $2 WHERE application_id = 1 AND uid = $1 AND kind = 'browser'")
+
     func unlockAll() async throws {
         try await execute("UPDATE password_failures SET locked_until = now() - interval '1 second'")
     }

@@ -179,6 +179,21 @@ struct ClientSessionTests {
         }
     }
 
+    @Test func `a code that waits until its browser session has a new identity gives tokens`() async throws {
+        try await TestServer.with(application: RelyingParty.instances()) { server in
+            let web = RelyingParty(server)
+            for party in [web, try await web.install().app] {
+                let (person, identity) = (try await party.api.register(at: server), UUID())
+                let code = try await party.code(["scope": "openid profile"], cookie: party.browser(of: person))
+                let answer = try await server.link(identity, inBrowserOf: person) { try await party.redeem(code) }
+                #expect(answer.status == 200, "\(party.client): \(answer.text)")
+                let sessions = try await server.count(
+                    "SELECT count(*) FROM sessions WHERE kind = 'client' AND identity_id = $1", [.uuid(identity)])
+                #expect(sessions == 1)
+            }
+        }
+    }
+
     @Test func `no client session outlives a logout that races with redemptions`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let party = RelyingParty(server)

@@ -118,6 +118,20 @@ struct DeviceRaceTests {
         }
     }
 
+    @Test func `a poll that waits until the browser session has a new identity gives tokens`() async throws {
+        try await TestServer.with(application: Device.configuration) { server in
+            let (ada, identity) = (try await APIClient(server).register(at: server), UUID())
+            let device = try await Device(server)
+            var browser = PageBrowser(server)
+            try await browser.allow(device, as: ada)
+            let answer = try await server.link(identity, inBrowserOf: ada) { try await device.poll() }
+            #expect(answer.status == 200, "\(answer.text)")
+            let sessions = try await server.count(
+                "SELECT count(*) FROM sessions WHERE kind = 'client' AND identity_id = $1", [.uuid(identity)])
+            #expect(sessions == 1)
+        }
+    }
+
     private static let lockAccount = Statement(
         .write, "SELECT FROM accounts WHERE application_id = 1 AND uid = $1 FOR NO KEY UPDATE")
 
