@@ -30,7 +30,9 @@ package struct Invitations: Sendable {
             let verdict = try await verdict(on: evidence, of: invited.provider, in: application, store: store)
             let opened = try await open(session, by: verdict, store: store)
             if let hash {
-                try await store.setPassword(hash, of: opened.identityID, replacing: nil, application: application.id)
+                try await store.setPassword(
+                    hash, of: opened.identityID, ownedBy: opened.user.uid, replacing: nil,
+                    application: application.id)
             }
             return try await complete(opened, with: invited.invitation, by: session, store: store)
         }

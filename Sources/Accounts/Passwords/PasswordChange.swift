@@ -78,6 +78,7 @@ package struct PasswordChange: Sendable {
     }
 
     /// Writes the new hashes, unless a password reset ended the session during the hashing, and revokes other access.
+    /// - Throws: `StoreConflict` if an identity has moved to another account during the hashing.
     private func write(
         _ changes: [Change], of provider: String, by principal: Principal, endingOthers: Bool, notifying: Bool
     ) async throws {
@@ -88,7 +89,8 @@ package struct PasswordChange: Sendable {
             try await store.requireReach(of: principal, to: changes.map(\.identity.id))
             for change in changes {
                 try await store.setPassword(
-                    change.hash, of: change.identity.id, replacing: change.expected, application: application)
+                    change.hash, of: change.identity.id, ownedBy: principal.uid, replacing: change.expected,
+                    application: application)
             }
             try await store.evictUnprovenClaims(
                 on: subjects.map { .email($0.address) }, owner: principal.uid, application: application)

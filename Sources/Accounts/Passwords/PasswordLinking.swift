@@ -59,7 +59,8 @@ package struct PasswordLinking: Sendable {
             // If the guest was switched to another account, its password must not be set there.
             if case .opened(let opened, _) = outcome, opened.user.uid == principal.uid {
                 try await store.setPassword(
-                    registered.hash, of: opened.identityID, replacing: nil, application: application.id)
+                    registered.hash, of: opened.identityID, ownedBy: principal.uid, replacing: nil,
+                    application: application.id)
                 if isOwn {
                     try await PasswordChangeEffects(store: store).apply(
                         to: principal.uid, subjects: [subject], provider: proof.provider,

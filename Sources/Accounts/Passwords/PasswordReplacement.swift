@@ -57,7 +57,8 @@ package struct PasswordReplacement: Sendable {
             session.provider, session.evidence.providerUid, application: application)
         guard let identity, identity.status == .live else { throw StoreConflict() }
         let setBefore = try await store.passwordChangedAt(of: identity.id, application: application)
-        try await store.setPassword(hash, of: identity.id, replacing: nil, application: application)
+        try await store.setPassword(
+            hash, of: identity.id, ownedBy: identity.uid, replacing: nil, application: application)
         try await revokeAccess(of: identity.uid, setting: hash, proving: subject, by: session, store: store)
         try await store.clearFailures(
             tokens.opaque.attemptKey(provider: session.provider, subject: subject), application: application)
@@ -93,7 +94,8 @@ package struct PasswordReplacement: Sendable {
             of: uid, provider: session.provider, preferring: nil, application: application)
         for identity in identities where !beyond.contains(identity.id) {
             guard identity.hash != nil, identity.hash != hash else { continue }
-            try await store.setPassword(hash, of: identity.id, replacing: identity.hash, application: application)
+            try await store.setPassword(
+                hash, of: identity.id, ownedBy: uid, replacing: identity.hash, application: application)
         }
         try await store.endPending(of: uid, application: application)
         try await store.quarantine(

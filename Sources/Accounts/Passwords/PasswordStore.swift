@@ -111,9 +111,11 @@ package protocol PasswordStore: Sendable {
     ) async throws -> [PasswordIdentity]
 
     /// Sets a password and withdraws an admin's request to change it.
-    /// - Throws: `StoreConflict` if the stored hash differs from `expected`; `nil` replaces any hash.
+    /// - Throws: `StoreConflict` if the account `uid` does not have the identity, or if the stored hash differs from
+    ///   `expected`; `nil` replaces any hash.
     func setPassword(
-        _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Application.ID
+        _ hash: PasswordHash, of identity: UUID, ownedBy uid: UUID, replacing expected: PasswordHash?,
+        application: Application.ID
     ) async throws
 }
 

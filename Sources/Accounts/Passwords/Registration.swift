@@ -119,7 +119,8 @@ package struct Registration: Sendable {
         guard case .create(let identity) = verdict.outcome else { throw AccountsError.invalidToken }
         let opened = try await store.createAccount(
             opening: session, with: identity, recording: verdict.record(of: session.evidence, in: application))
-        try await store.setPassword(password, of: opened.identityID, replacing: nil, application: application.id)
+        try await store.setPassword(
+            password, of: opened.identityID, ownedBy: opened.user.uid, replacing: nil, application: application.id)
         try await store.evictUnprovenClaims(on: identity.claiming, owner: opened.user.uid, application: application.id)
         return .opened(opened, secret: session.secret)
     }

@@ -130,20 +130,22 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
         }
     }
 
-    /// Replaces the password's hash if it equals the expected hash.
+    /// Replaces the password's hash if it equals the expected hash and the account `$5` has the identity.
     ///
     /// If no hash is expected, any hash is replaced and a missing one is inserted. A password that was expected but has
     /// been removed in the meantime is therefore not inserted again.
     private static let setPassword = Statement(
         .write,
         """
-        WITH replaced AS (
+        WITH identity AS MATERIALIZED (
+            SELECT id FROM identities WHERE application_id = $1 AND id = $2 AND uid = $5
+        ), replaced AS (
             UPDATE passwords SET hash = $3, must_change = false, changed_at = now()
-             WHERE application_id = $1 AND identity_id = $2 AND hash = coalesce($4, hash)
+             WHERE application_id = $1 AND identity_id = (SELECT id FROM identity) AND hash = coalesce($4, hash)
             RETURNING identity_id
         ), inserted AS (
             INSERT INTO passwords (application_id, identity_id, hash)
-            SELECT $1, $2, $3 WHERE $4::text IS NULL AND NOT EXISTS (SELECT 1 FROM replaced)
+            SELECT $1, id, $3 FROM identity WHERE $4::text IS NULL AND NOT EXISTS (SELECT 1 FROM replaced)
             RETURNING identity_id
         ), written AS (
             SELECT identity_id FROM replaced UNION ALL SELECT identity_id FROM inserted
@@ -159,10 +161,12 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
         """)
 
     package func setPassword(
-        _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Application.ID
+        _ hash: PasswordHash, of identity: UUID, ownedBy uid: UUID, replacing expected: PasswordHash?,
+        application: Application.ID
     ) async throws {
         try await writeOrConflict(
-            Self.setPassword, [.application(application), .uuid(identity), .text(hash.phc), .text(expected?.phc)])
+            Self.setPassword,
+            [.application(application), .uuid(identity), .text(hash.phc), .text(expected?.phc), .uuid(uid)])
     }
 
     private static let rehash = Statement(

@@ -188,9 +188,11 @@ extension MemoryStore: PasswordStore, PasswordResetStore, PasswordAttemptStore {
     }
 
     func setPassword(
-        _ hash: PasswordHash, of identity: UUID, replacing expected: PasswordHash?, application: Application.ID
+        _ hash: PasswordHash, of identity: UUID, ownedBy uid: UUID, replacing expected: PasswordHash?,
+        application: Application.ID
     ) async throws {
         try await run(application) { rows in
+            guard rows.identities(of: uid).contains(where: { $0.id == identity }) else { throw StoreConflict() }
             guard expected == nil || rows.passwords[identity] == expected else { throw StoreConflict() }
             rows.passwords[identity] = hash
         }

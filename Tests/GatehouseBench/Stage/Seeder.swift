@@ -98,7 +98,8 @@ extension Seeder {
             opening: session, with: NewIdentity(claiming: [.email(address)]),
             recording: EvidenceRecord(.addressProven, of: evidence))
         let uid = opened.user.uid
-        try await store.setPassword(passwordHash, of: opened.identityID, replacing: nil, application: application.id)
+        try await store.setPassword(
+            passwordHash, of: opened.identityID, ownedBy: uid, replacing: nil, application: application.id)
         let signedIn = try await tokens.signedIn(opened, secret: session.secret, in: application)
         return Person(
             email: address.value, identity: KnownIdentity(id: opened.identityID, uid: uid, status: .live),

@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
 import NIOHTTP1
+import Postgres
 import ProviderKit
 import Testing
 
@@ -149,6 +150,31 @@ struct PasswordChangeTests {
             #expect(try await client.login(person.email, password).status == 200)
         }
     }
+
+    @Test func `an identity that moves to another account during a change keeps its password`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let (person, other) = (try await client.register(at: server), try await client.register(at: server))
+            let (uid, newUid) = (Bind.uuid(UUID(uuidString: person.uid)), Bind.uuid(UUID(uuidString: other.uid)))
+            let changed = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.lockAccount, uid)
+                let changed = Task {
+                    try await change(client, to: APIClient.otherPassword, bearer: person.accessToken)
+                }
+                try await server.awaitBlocked(1)
+                _ = try await transaction.execute(Self.moveIdentities, uid, newUid)
+                return changed
+            }
+            expectError(try await changed.value, 404, "IDENTITY_NOT_FOUND")
+            let login = try await client.login(person.email, person.password)
+            #expect(login["user"]["id"].string == other.uid, "\(login.text)")
+        }
+    }
+
+    private static let lockAccount = Statement(
+        .write, "SELECT uid FROM accounts WHERE application_id = 1 AND uid = $1 FOR UPDATE")
+    private static let moveIdentities = Statement(
+        .write, "UPDATE identities SET uid = $2 WHERE application_id = 1 AND uid = $1")
 
     @Test func `a session that a reset ended cannot change the password`() async throws {
         try await TestServer.with { server in
