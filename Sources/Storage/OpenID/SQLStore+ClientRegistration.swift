@@ -48,7 +48,10 @@ extension SQLStore: ClientRegistrationStore {
             .text(instance?.deviceName), .text(client.logoutLane), .interval(client.lifetime),
             .bytes(client.quota.name), .int(client.quota.most), .int(.random(in: 0...Int(Int32.max))),
         ]
-        var row = try await run(Self.registerClient, binds).first
+        var rows = try await run(Self.registerClient, binds)
+        // A statement that has waited for another registration does not see the slots that this has freed.
+        if rows.isEmpty { rows = try await run(Self.registerClient, binds) }
+        var row = rows.first
         return try row?.next()
     }
 

@@ -200,6 +200,37 @@ struct SoftwareRegistrationTests {
         }
     }
 
+    @Test func `two installations are registered at once after a thousand unused ones have become old`() async throws {
+        try await TestServer.with(application: RelyingParty.software()) { server in
+            let party = RelyingParty(server)
+            let first = try await party.registerInstance()
+            try await server.execute(
+                """
+                INSERT INTO clients (application_id, client_id, issuer, metadata, secret_hash, registration_hash, software,
+                                     device_type, quota, slot, expires_at)
+                SELECT application_id, 'dyn~CSI~' || number, issuer, metadata, secret_hash, registration_hash, software,
+                       device_type, quota, number, expires_at
+                  FROM clients, generate_series(0, 999) AS number
+                 WHERE number <> clients.slot
+                """)
+            #expect(try await party.registerInstance().isOAuthError(503, "temporarily_unavailable"))
+            try await server.age("clients", "created_at", by: "61 minutes")
+            // Each of them frees all slots, or waits until the other has freed them.
+            let (one, two) = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.lockClient, .text(first["client_id"].string))
+                let one = Task { try await party.registerInstance() }
+                try await server.awaitBlocked(1)
+                let two = Task { try await party.registerInstance() }
+                try await server.awaitBlocked(2)
+                return (one, two)
+            }
+            for answer in try await [one.value, two.value] { #expect(answer.status == 201, "\(answer.text)") }
+        }
+    }
+
+    private static let lockClient = Statement(
+        .write, "SELECT client_id FROM clients WHERE application_id = 1 AND client_id = $1 FOR UPDATE")
+
     @Test func `each application and each of its installations is apart`() async throws {
         let photos = """
               photos:
