@@ -5,8 +5,12 @@ package import Postgres
 
 /// The secrets with which apps open browser sessions.
 extension SQLStore: NativeSecretStore {
-    /// Stores a secret of a live session in place of the former one, and marks the session, so that its end also ends
-    /// what the secret opens.
+    /// Runs before `issueNativeSecret`, which would otherwise not see a secret that it has waited for.
+    private static let lockLender = Statement(
+        .write, "SELECT id FROM sessions WHERE application_id = $1 AND id = $2 FOR NO KEY UPDATE")
+
+    /// Stores a secret of a locked, live session in place of the former one, and marks the session, so that its end also
+    /// ends what the secret opens.
     ///
     /// A former secret that a browser uses at this moment is skipped: its use locks the secret before the session.
     package static let issueNativeSecret = Statement(
@@ -15,7 +19,6 @@ extension SQLStore: NativeSecretStore {
         WITH lender AS MATERIALIZED (
             SELECT s.id, s.uid, s.identity_id, s.is_borrowed, s.has_lent FROM sessions s
              WHERE s.application_id = $1 AND s.id = $2 AND s.ended_at IS NULL AND s.expires_at > now()
-               FOR NO KEY UPDATE
         ), owner AS MATERIALIZED (
             SELECT l.id, l.uid, l.has_lent, i.provider, i.provider_uid, NOT l.is_borrowed AND NOT i.is_guest AS may_lend
               FROM lender l
@@ -44,8 +47,11 @@ extension SQLStore: NativeSecretStore {
     package func issue(
         nativeSecret hash: [UInt8], of session: UUID, for lifetime: Duration, application: Application.ID
     ) async throws -> Bool? {
-        let binds: [Bind] = [.application(application), .uuid(session), .bytes(hash), .interval(lifetime)]
-        var row = try await run(Self.issueNativeSecret, binds).first
+        let key: [Bind] = [.application(application), .uuid(session)]
+        let answers = try await run([
+            (Self.lockLender, key), (Self.issueNativeSecret, key + [.bytes(hash), .interval(lifetime)]),
+        ])
+        var row = answers[1].first
         return try row?.next()
     }
 

@@ -253,6 +253,26 @@ struct NativeSignInTests {
         }
     }
 
+    @Test func `of two secrets that an app asks for at once, one is left`() async throws {
+        try await TestServer.with(application: RelyingParty.instances()) { server in
+            let api = APIClient(server)
+            let ada = try await api.register(at: server)
+            let (one, two) = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.lockAppSession, .uuid(UUID(uuidString: ada.uid)))
+                let one = Task { try await api.post("/auth/native", bearer: ada.accessToken) }
+                try await server.awaitBlocked(1)
+                let two = Task { try await api.post("/auth/native", bearer: ada.accessToken) }
+                try await server.awaitBlocked(2)
+                return (one, two)
+            }
+            for answer in try await [one.value, two.value] { #expect(answer.status == 200, "\(answer.text)") }
+            #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'css'") == 1)
+        }
+    }
+
+    private static let lockAppSession = Statement(
+        .write, "SELECT id FROM sessions WHERE application_id = 1 AND uid = $1 AND kind = 'api' FOR UPDATE")
+
     @Test func `apps of the REST interface get a secret, guests do not`() async throws {
         try await TestServer.with(application: RelyingParty.instances()) { server in
             let web = RelyingParty(server)
