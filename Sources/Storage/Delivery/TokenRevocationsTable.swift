@@ -70,7 +70,7 @@ package struct TokenRevocationsTable: RevocationQueue {
         return taken
     }
 
-    /// Also makes the erasure that waits for the revocation due.
+    /// Also makes the erasure that waits for the revocation due, since a minute ago as an acknowledgement of a webhook does.
     private static let markRevoked = Statement(
         .write,
         """
@@ -79,7 +79,7 @@ package struct TokenRevocationsTable: RevocationQueue {
              WHERE application_id = $1 AND id = $2 AND revoked_at IS NULL AND failed_at IS NULL
             RETURNING uid
         )
-        UPDATE erasures e SET look_again_at = now()
+        UPDATE erasures e SET look_again_at = now() - interval '1 minute'
           FROM revoked r
          WHERE e.application_id = $1 AND e.uid = r.uid
            AND e.began_at IS NOT NULL AND e.restored_at IS NULL AND e.erased_at IS NULL

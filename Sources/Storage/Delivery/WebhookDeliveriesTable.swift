@@ -68,7 +68,8 @@ package struct WebhookDeliveriesTable: EventQueue {
 
     /// Marks a delivery as acknowledged, and makes the erasure that waits for it due.
     ///
-    /// A delivery stays acknowledged even if another attempt to deliver the event fails.
+    /// A delivery stays acknowledged even if another attempt to deliver the event fails. The erasure is due since a minute
+    /// ago, so that a call of `postpone` that began earlier, and has waited, leaves it due.
     private static let markAcknowledged = Statement(
         .write,
         """
@@ -78,7 +79,7 @@ package struct WebhookDeliveriesTable: EventQueue {
              WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL
             RETURNING uid, kind
         )
-        UPDATE erasures e SET look_again_at = now()
+        UPDATE erasures e SET look_again_at = now() - interval '1 minute'
           FROM acknowledged a
          WHERE a.kind = 'account.deleted' AND e.application_id = $1 AND e.uid = a.uid
            AND e.began_at IS NOT NULL AND e.restored_at IS NULL AND e.erased_at IS NULL

@@ -68,6 +68,41 @@ struct ErasureQueueTests {
         }
     }
 
+    @Test func `an acknowledgement is not undone by a postponement that began before it`() async throws {
+        try await WebhookSink.with { _, _ in
+            .hang
+        } _: { sink in
+            try await TestServer.with(
+                application: "deletion: { gracePeriod: 0s, webhookDeadline: 72h }",
+                webhooks: "[\(sink.entry("account.deleted"))]"
+            ) { server in
+                let client = APIClient(server)
+                let guest = try await client.guest()
+                let location = try await client.deleteAccount(guest)
+                try await eventually("it is told, and waits") {
+                    try await server.count("SELECT count(*) FROM erasures WHERE began_at IS NOT NULL") == 1
+                        && sink.posts.count == 1
+                }
+                let (uid, application) = (try #require(UUID(uuidString: guest.uid)), try await server.application().id)
+                try await server.withoutScheduler {
+                    try await server.backend.store.transaction { store in
+                        // The first statement fixes the time of the transaction.
+                        let erasure = try #require(try await store.scheduledErasure(of: uid, application: application))
+                        sink.release()
+                        try await eventually("it is acknowledged") {
+                            let sql: StaticString =
+                                "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL"
+                            return try await server.count(sql) == 1
+                        }
+                        try await store.postpone(erasure, by: .seconds(3600))
+                    }
+                    #expect(try await server.count("SELECT count(*) FROM erasures WHERE look_again_at <= now()") == 1)
+                }
+                try await eventually("it is erased") { try await client.erasure(location)["status"] == "erased" }
+            }
+        }
+    }
+
     @Test func `an erasure that has begun cannot be cancelled`() async throws {
         try await WebhookSink.with { _, _ in
             .status(500)
