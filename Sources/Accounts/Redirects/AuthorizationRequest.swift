@@ -47,9 +47,7 @@ package struct AuthorizationRequest: Sendable {
         guard codeChallengeMethod?.hasSameBytes(as: "S256") == true else {
             throw AccountsError.invalidParameter("code_challenge_method", reason: "must be S256")
         }
-        guard codeChallenge.utf8.count == 43,
-            codeChallenge.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "-_".utf8.contains($0) })
-        else {
+        guard CodeChallenge.isWellFormed(codeChallenge) else {
             throw AccountsError.invalidParameter(challengeName, reason: "is not a SHA-256 hash in base64url")
         }
         return codeChallenge

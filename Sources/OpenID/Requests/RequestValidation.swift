@@ -145,9 +145,9 @@ package struct RequestValidation: Sendable {
         guard method?.hasSameBytes(as: "S256") == true else {
             throw .invalidRequest("code_challenge_method must be S256")
         }
-        guard challenge.utf8.count == 43,
-            challenge.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "-_".utf8.contains($0) })
-        else { throw .invalidRequest("code_challenge is not a SHA-256 hash in base64url") }
+        guard CodeChallenge.isWellFormed(challenge) else {
+            throw .invalidRequest("code_challenge is not a SHA-256 hash in base64url")
+        }
         return challenge
     }
 
