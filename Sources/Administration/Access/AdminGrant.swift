@@ -23,8 +23,8 @@ package protocol AdminGrantStore: Sendable {
 
     /// Grants a role in place of the former one for the same application, and records the act unless nothing changes.
     ///
-    /// The grant counts in sessions of the identities that the account has at the first grant, and with
-    /// `knowingAllIdentities` of those that it has now.
+    /// The grant counts in sessions of the identities that the account has at the first grant. It counts in those of
+    /// the present ones instead with `knowingAllIdentities`, and if the account has none of the former ones any more.
     /// - Returns: `false` if nothing changed.
     func grant(
         _ role: AdminScope.Role, to uid: UUID, on application: Application?, knowingAllIdentities: Bool,

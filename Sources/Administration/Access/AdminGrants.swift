@@ -23,11 +23,13 @@ package struct AdminGrants: Sendable {
 
     /// Grants a role; every owner of all applications is told by mail.
     ///
+    /// - Returns: `false` if nothing changed.
     /// - Throws: `AdministrationError.accountNotFound` unless the account is live, and `lastOwner` if the last owner
     ///   would get another role.
+    @discardableResult
     package func grant(
         _ role: AdminScope.Role, to uid: UUID, on application: Application?, by act: AdministrativeAct
-    ) async throws {
+    ) async throws -> Bool {
         try await store.retryingTransaction(within: .administration) { store in
             try await lockLive(uid, in: store)
             try await grant(role, to: uid, on: application, by: act, in: store)
@@ -46,22 +48,25 @@ package struct AdminGrants: Sendable {
     /// Grants a role to a locked account; with `isAccepted` the person has just accepted it, so that it counts in sessions
     /// of all their identities.
     ///
+    /// - Returns: `false` if nothing changed.
     /// - Throws: `AdministrationError.lastOwner`.
+    @discardableResult
     func grant(
         _ role: AdminScope.Role, to uid: UUID, on application: Application?, by act: AdministrativeAct,
         isAccepted: Bool = false, in store: any Store
-    ) async throws {
+    ) async throws -> Bool {
         let owners = try await store.lockOwners(home: home.id)
         if application == nil, role != .owner, owners == [uid] { throw AdministrationError.lastOwner }
         let isNew = try await store.grant(
             role, to: uid, on: application, knowingAllIdentities: isAccepted, by: act, home: home.id)
-        guard isNew else { return }
+        guard isNew else { return false }
         for owner in owners.union([uid]).sorted(by: { $0.uuidString < $1.uuidString }) {
             try await OwnerNotices(store: store, application: home.id)
                 .send(
                     .adminGranted, toOwnerOf: owner,
                     provider: "\(role.rawValue) of \(application?.name ?? "all applications"), account \(uid.text)")
         }
+        return true
     }
 
     /// Revokes a role for one application, or for all; without one, nothing changes.

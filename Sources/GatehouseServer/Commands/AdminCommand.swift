@@ -73,8 +73,8 @@ struct AdminCommand: ParsableCommand {
             let role = try AdminScope.Role(option: role)
             try await options.run(installed) { grants, applications in
                 let application = try Target.application(target.on, among: applications)
-                try await grants.grant(role, to: target.uid, on: application, by: .ofThisHost)
-                print("granted")
+                let isNew = try await grants.grant(role, to: target.uid, on: application, by: .ofThisHost)
+                print(isNew ? "granted" : "unchanged")
             }
         }
     }

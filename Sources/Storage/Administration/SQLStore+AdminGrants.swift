@@ -33,6 +33,9 @@ extension SQLStore: AdminGrantStore {
     }
 
     /// The details name the application, or `all`; the column `account` has the administrator's pseudonym.
+    ///
+    /// `excluded.identities` are all that the account has now. If none of the grant's is among them, the grant would
+    /// count in no session.
     private static let grantRole = Statement(
         .write,
         """
@@ -42,8 +45,11 @@ extension SQLStore: AdminGrantStore {
                    ARRAY(SELECT i.id FROM identities i WHERE i.application_id = $1 AND i.uid = $2 ORDER BY i.id)
             ON CONFLICT (application_id, uid, granted_on)
                   DO UPDATE SET role = excluded.role,
-                                identities = CASE WHEN $7 THEN excluded.identities ELSE g.identities END
-                            WHERE g.role <> excluded.role OR ($7 AND g.identities <> excluded.identities)
+                                identities = CASE WHEN $7 OR NOT g.identities && excluded.identities
+                                                  THEN excluded.identities ELSE g.identities END
+                            WHERE g.role <> excluded.role
+                               OR (g.identities <> excluded.identities
+                                   AND ($7 OR NOT g.identities && excluded.identities))
             RETURNING uid
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)

@@ -142,6 +142,8 @@ struct AdminGrantTests {
                 }
                 let granted = try await run("grant", ada.uid, "--role", "owner", "--on", "all")
                 #expect(granted.status == 0 && granted.output == "granted\n", "\(granted.errors)")
+                let again = try await run("grant", ada.uid, "--role", "owner", "--on", "all")
+                #expect(again.status == 0 && again.output == "unchanged\n", "\(again.errors)")
                 let listed = try await run("list")
                 #expect(listed.output.contains("\"on\":\"all\"") && listed.output.contains("\"role\":\"owner\""))
                 let last = try await run("revoke", ada.uid, "--on", "all")

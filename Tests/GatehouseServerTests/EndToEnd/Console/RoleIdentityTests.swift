@@ -134,6 +134,28 @@ struct RoleIdentityTests {
         }
     }
 
+    @Test func `a grant counts for the present identities once those of the role are gone`() async throws {
+        try await withIntrusion { intrusion in
+            let server = intrusion.server
+            let unchanged = try await server.audited { try await server.grant(.owner, to: intrusion.owner) }
+            #expect(unchanged.isEmpty, "the role still counts for an identity")
+            let email = try await intrusion.identityID(of: "email")
+            let removed = try await intrusion.client.delete(
+                "/auth/identities/\(email)", bearer: intrusion.owner.accessToken)
+            #expect(removed.status < 300, "\(removed.text)")
+
+            var browser = PageBrowser(server)
+            let refused = try await browser.present(intrusion.evidence, at: browser.open("/console/demo"))
+            #expect(refused.status == 403 && refused.text.contains("This identity is not confirmed"), "\(refused.text)")
+            let events = try await server.audited {
+                for _ in 1...2 { try await server.grant(.owner, to: intrusion.owner) }
+            }
+            #expect(events.map(\.event) == ["admin.granted"], "once")
+            let page = try await browser.open("/console/demo")
+            #expect(page.status == 200 && page.path == "/console/demo", "\(page.status) \(page.text)")
+        }
+    }
+
     @Test func `a session that a proof of another address opens is borrowed`() async throws {
         try await withIntrusion { intrusion in
             let client = intrusion.client
