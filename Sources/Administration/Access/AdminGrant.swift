@@ -18,7 +18,9 @@ package struct AdminGrant: Sendable, Equatable {
 package protocol AdminGrantStore: Sendable {
     func grants(home: Application.ID) async throws -> [AdminGrant]
 
-    /// The applications in which an account has a role; `nil` stands for all.
+    /// The applications in which an account, or one that was merged into it, has a role; `nil` stands for all.
+    ///
+    /// The roles of merged accounts do not count, but undoing the merge gives them back.
     func applicationsOfGrants(of uid: UUID, home: Application.ID) async throws -> Set<Application.ID?>
 
     /// Grants a role in place of the former one for the same application, and records the act unless nothing changes.

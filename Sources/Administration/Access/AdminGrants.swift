@@ -83,7 +83,7 @@ package struct AdminGrants: Sendable {
             }
             let isRevoked = try await store.revokeGrant(of: uid, on: application, by: act, home: home.id)
             guard !isRevoked, application != nil,
-                try await store.applicationsOfGrants(of: uid, home: home.id).contains(nil)
+                try await store.grants(home: home.id).contains(where: { $0.uid == uid && $0.application == nil })
             else { return }
             throw AdministrationError.wrongState(
                 reason: "The account's role is for all applications; the command to revoke it is "

@@ -45,8 +45,8 @@ package struct Administrator: Sendable {
         guard scopes.contains(scope) else { throw AdministrationError.forbidden(scope) }
     }
 
-    /// Requires the right to grant in every application where the account has a role, because somebody who takes over
-    /// the account gets its roles.
+    /// Requires the right to grant in every application where the account, or one that was merged into it, has a role,
+    /// because somebody who takes over the account gets its roles.
     ///
     /// `home` is the application of the administrators' accounts; accounts of other applications have no role.
     /// - Throws: `AdministrationError.forbidden`.

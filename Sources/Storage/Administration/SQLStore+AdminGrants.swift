@@ -25,7 +25,16 @@ extension SQLStore: AdminGrantStore {
     }
 
     private static let applicationsOfGrants = Statement(
-        .read, "SELECT granted_on FROM admin_grants WHERE application_id = $1 AND uid = $2")
+        .read,
+        """
+        SELECT g.granted_on
+          FROM accounts a
+          JOIN admin_grants g ON g.application_id = $1 AND g.uid = ANY (a.uid ||
+        """, absorbed,
+        """
+               )
+         WHERE a.application_id = $1 AND a.uid = $2
+        """)
 
     package func applicationsOfGrants(of uid: UUID, home: Application.ID) async throws -> Set<Application.ID?> {
         let rows = try await run(Self.applicationsOfGrants, [.application(home), .uuid(uid)])

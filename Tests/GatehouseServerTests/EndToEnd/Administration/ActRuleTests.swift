@@ -144,6 +144,32 @@ struct ActRuleTests {
         }
     }
 
+    @Test func `on an account that absorbed an administrator's it needs that right too`() async throws {
+        try await TestServer.administered(others: TestServer.photos) { server, admin in
+            let api = admin.api
+            let person = try await api.register(at: server)
+            let owner = try await api.newcomer("bob")
+            let uids = try [person, owner].map { try #require(UUID(uuidString: $0.uid)) }
+            let grants = AdminGrants(store: server.backend.store, home: try await server.application())
+            try await grants.grant(.owner, to: uids[1], on: nil, by: TestServer.operations)
+            let ticket = try await api.ticket(.somebody("bob"), bearer: person.accessToken)
+            let merged = try await api.merge(ticket, bearer: person.accessToken, survivor: "current")
+            let bearer = try #require(merged["accessToken"].string, "\(merged.text)")
+            for act in Act.all + [Act.reveal] {
+                for uid in [person.uid, owner.uid] {
+                    let refused = try await act.call(admin, on: uid)
+                    expectError(refused, 403, "FORBIDDEN", "\(act.path) \(uid)")
+                    #expect(refused["error"]["details"]["scope"] == "admins:write")
+                }
+            }
+            #expect(try await api.status(of: bearer) == 200)
+            // The survivor has no role of its own, so no command to revoke it is named.
+            try await grants.revoke(uids[0], on: server.application(named: "photos"), by: TestServer.operations)
+            try await grants.revoke(uids[1], on: nil, by: TestServer.operations)
+            #expect(try await admin.act("/disable", on: owner.uid).status == 200, "the role is gone")
+        }
+    }
+
     @Test func `a grant that comes after the check of the call still counts`() async throws {
         try await TestServer.administered { server, admin in
             let home = try await server.application()
