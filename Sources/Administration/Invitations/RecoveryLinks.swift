@@ -70,7 +70,10 @@ package struct RecoveryLinks: Sendable {
         }
     }
 
-    /// Requires a live account whose owner can prove who they are.
+    /// Requires a live account that is not a guest's.
+    ///
+    /// An account whose idle number another person may have now has no identity. Its deletion begins at once, so it is
+    /// live only if an administrator has restored it.
     private func requireRecoverable(
         _ uid: UUID, _ status: AccountStatus, in application: Application, store: any AccountActs.Store
     ) async throws {
@@ -81,7 +84,8 @@ package struct RecoveryLinks: Sendable {
         // `onAccount` has refused it.
         case .absorbed: throw StoreConflict()
         }
-        guard try await store.identities(of: uid, application: application.id).contains(where: { !$0.isGuest }) else {
+        let identities = try await store.identities(of: uid, application: application.id)
+        guard identities.isEmpty || identities.contains(where: { !$0.isGuest }) else {
             throw AdministrationError.wrongState(reason: "The account is a guest's, who proves nothing to come back")
         }
     }

@@ -218,6 +218,44 @@ struct RecoveryTests {
         }
     }
 
+    @Test func `an account that has lost its idle number lets its owner in again by another identity`() async throws {
+        try await TestServer.inviting { server, client, key in
+            let number = "+33612345678"
+            func signIn() async throws -> APIClient.Answer {
+                let code = try await client.challenge("phone", number, at: server)
+                return try await client.post("/auth/phone/otp/verify", .object(code))
+            }
+            let person = try Person(try await signIn(), email: "", password: "")
+            #expect(try await client.post("/auth/logout", [:], bearer: person.accessToken).status == 204)
+            try await server.age("addresses", "verified_at", by: "366 days", where: "kind = 'phone'")
+            try await server.age("identities", "last_used_at", "created_at", by: "366 days", where: "phone IS NOT NULL")
+            let new = try Person(try await signIn(), email: "", password: "")
+            #expect(new.uid != person.uid)
+            await #expect(throws: AdministrationError.self, "it is being deleted") {
+                try await server.shownRecovery(of: person)
+            }
+            let restored = try await client.post(
+                "/admin/accounts/\(person.uid)/restore", ["reason": APIClient.reason], bearer: key)
+            #expect(restored.status == 200, "\(restored.text)")
+            for deliver in ["mail", "sms"] {
+                let refused = try await client.sendRecovery(to: person.uid, deliver, by: key)
+                expectError(refused, 409, "WRONG_STATE", deliver)
+            }
+            let token = try await server.shownRecovery(of: person)
+            expectError(try await client.recover(token, Self.newPassword), 404, "IDENTITY_NOT_FOUND")
+            let proof = try VerifiedIdentity.somebody("ada").proof
+            let session = try await client.recover(token, ["provider": "scripted", "proof": .string(proof)])
+            #expect(session.status == 200 && session["user"]["id"].string == person.uid, "\(session.text)")
+            // The number proves the new account, so both can become one.
+            let bearer = try #require(session["accessToken"].string)
+            let code = try await client.challenge("phone", number, at: server, bearer: bearer)
+            let conflict = try await client.post("/auth/identities/phone", .object(code), bearer: bearer)
+            let ticket = try #require(conflict.json["error"]["details"]["mergeToken"].string, "\(conflict.text)")
+            #expect(try await client.merge(ticket, bearer: bearer, survivor: "current").status == 200)
+            #expect(try await signIn()["user"]["id"].string == person.uid)
+        }
+    }
+
     /// Waits for a message whose text contains a part, and matches the condition.
     private func eventuallyMailed(
         _ part: String, to address: String, at server: TestServer, where matches: (String) -> Bool = { _ in true }
