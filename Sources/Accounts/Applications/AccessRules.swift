@@ -19,10 +19,9 @@ package struct AccessRules: Sendable, Equatable {
     /// Whether a name has the form of a role: `[a-z][a-z0-9_-]{0,31}`.
     package static func isRole(_ name: String) -> Bool {
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
-        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         let signs = [UInt8(ascii: "_"), UInt8(ascii: "-")]
         guard let first = name.utf8.first, letters.contains(first), name.utf8.count <= 32 else { return false }
-        return name.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || signs.contains($0) }
+        return name.utf8.allSatisfy { letters.contains($0) || $0.isASCIIDigit || signs.contains($0) }
     }
 
     /// Returns the change with its roles sorted and without repetitions.

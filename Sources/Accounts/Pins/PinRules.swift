@@ -26,8 +26,7 @@ package struct PinRules: Sendable, Equatable {
     }
 
     private static func requireDigits(_ count: ClosedRange<Int>, of pin: String, in parameter: String) throws {
-        let isNumber = pin.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        guard isNumber, count.contains(pin.utf8.count) else {
+        guard pin.utf8.allSatisfy(\.isASCIIDigit), count.contains(pin.utf8.count) else {
             let number = count.lowerBound == count.upperBound ? "" : "\(count.lowerBound) to "
             throw AccountsError.invalidParameter(parameter, reason: "must be \(number)\(count.upperBound) digits")
         }

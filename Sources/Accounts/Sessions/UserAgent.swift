@@ -1,3 +1,5 @@
+internal import ProviderKit
+
 /// A device as its `User-Agent` header describes it, in words for people.
 ///
 /// The header is not reliable: browsers freeze parts of it, and anybody can send another one. So the words only help a
@@ -48,11 +50,9 @@ private struct Header {
 
     /// The numbers of a version, separated by dots.
     func version(after token: String) -> String? {
-        text(after: token) { Self.isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }
+        text(after: token) { $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }
             .map { $0.replacing("_", with: ".") }
     }
-
-    static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
 
 // MARK: - Tables

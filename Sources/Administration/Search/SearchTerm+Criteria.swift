@@ -48,7 +48,7 @@ extension SearchTerm {
         }
         try add(criteria.emailPrefix) { .prefix(try Self.prefix(of: .email, Self.normalised($0))) }
         try add(criteria.phonePrefix) { text in
-            guard text.utf8.first == UInt8(ascii: "+"), text.utf8.dropFirst().allSatisfy({ 0x30...0x39 ~= $0 }) else {
+            guard text.utf8.first == UInt8(ascii: "+"), text.utf8.dropFirst().allSatisfy(\.isASCIIDigit) else {
                 throw Self.malformed("phonePrefix", "is + and digits")
             }
             return .prefix(try Self.prefix(of: .phone, text))

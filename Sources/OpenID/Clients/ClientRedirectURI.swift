@@ -18,9 +18,7 @@ package struct ClientRedirectURI: Sendable, Equatable {
     private let aroundPort: (prefix: String, rest: String)?
 
     package init(_ text: String) throws(Fault) {
-        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x5C }) else {
-            throw .malformed
-        }
+        guard text.hasCharactersOfURL else { throw .malformed }
         guard !text.contains("#") else { throw .fragment }
         guard !text.contains("*") else { throw .wildcard }
         guard let url = URLComponents(string: text, encodingInvalidCharacters: false), let scheme = url.scheme else {
@@ -60,7 +58,7 @@ package struct ClientRedirectURI: Sendable, Equatable {
         if uri.hasSameBytes(as: text) { return true }
         guard let (prefix, rest) = aroundPort, uri.utf8.starts(with: "\(prefix):".utf8) else { return false }
         let port = uri.utf8.dropFirst(prefix.utf8.count + 1)
-        let digits = port.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let digits = port.prefix(while: \.isASCIIDigit)
         guard let number = Int(String(Substring(digits))), (1...65535).contains(number), digits.count <= 5,
             digits.first != UInt8(ascii: "0")
         else { return false }
@@ -68,4 +66,11 @@ package struct ClientRedirectURI: Sendable, Equatable {
     }
 
     package static func == (one: Self, other: Self) -> Bool { one.text.hasSameBytes(as: other.text) }
+}
+
+extension String {
+    /// Whether the text has at most 2048 bytes, all of them printable ASCII other than space and backslash.
+    var hasCharactersOfURL: Bool {
+        utf8.count <= 2048 && utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }
+    }
 }

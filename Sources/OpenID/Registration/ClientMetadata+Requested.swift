@@ -187,9 +187,8 @@ extension String {
 
     /// Whether the text is an absolute URL without user and fragment.
     fileprivate func isWebURL(allowingPlainHTTP: Bool) -> Bool {
-        guard utf8.count <= 2048, utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x5C }),
-            let url = URLComponents(string: self, encodingInvalidCharacters: false), url.host?.isEmpty == false,
-            url.user == nil, url.password == nil, url.fragment == nil
+        guard hasCharactersOfURL, let url = URLComponents(string: self, encodingInvalidCharacters: false),
+            url.host?.isEmpty == false, url.user == nil, url.password == nil, url.fragment == nil
         else { return false }
         return url.scheme == "https" || allowingPlainHTTP && url.scheme == "http"
     }

@@ -164,7 +164,7 @@ package struct RequestValidation: Sendable {
     /// The seconds of `max_age`; a number that is too large counts as the largest, which no authentication reaches.
     private static func maxAge(_ parameters: RequestParameters) throws(OAuthError) -> Int? {
         guard let text = parameters["max_age"] else { return nil }
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard text.utf8.allSatisfy(\.isASCIIDigit) else {
             throw .invalidRequest("max_age is not a number of seconds")
         }
         return Int(text) ?? .max

@@ -60,7 +60,7 @@ struct UpstreamURL: Sendable, Equatable {
         var port: Int?
         if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
             let digits = authority[authority.index(after: colon)...]
-            guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits),
+            guard !digits.isEmpty, digits.utf8.allSatisfy(\.isASCIIDigit), let number = Int(digits),
                 (1...65535).contains(number)
             else { return nil }
             name = authority[..<colon]

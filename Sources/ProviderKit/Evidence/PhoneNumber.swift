@@ -21,8 +21,7 @@ public struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
     public init?(_ text: String) {
         let digits = text.utf8.dropFirst()
         guard text.utf8.first == UInt8(ascii: "+"), (7...17).contains(digits.count),
-            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            digits.first != UInt8(ascii: "0")
+            digits.allSatisfy(\.isASCIIDigit), digits.first != UInt8(ascii: "0")
         else { return nil }
         var number = phone_number()
         guard phone_number_read(text, text.utf8.count, &number) == 1 else { return nil }

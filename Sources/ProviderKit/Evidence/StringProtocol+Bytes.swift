@@ -44,6 +44,8 @@ extension RawRepresentable where RawValue == String, Self: CaseIterable {
 }
 
 extension UInt8 {
+    package var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
+
     package var isASCIILetterOrDigit: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -15,7 +15,7 @@ package struct ImmichSettings: Sendable, Equatable {
         package init?(_ text: String) {
             let parts = text.split(separator: ".", omittingEmptySubsequences: false)
             let isNumber = parts.allSatisfy { part in
-                (1...6).contains(part.utf8.count) && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+                (1...6).contains(part.utf8.count) && part.utf8.allSatisfy(\.isASCIIDigit)
             }
             let numbers = parts.compactMap { Int($0) }
             guard isNumber, numbers.count == 3, parts.count == 3 else { return nil }
