@@ -9,31 +9,6 @@ package typealias AdministrationStore = AccountsStore & AccountActStore & Servic
     & AdminInvitationStore & ConsoleSessionStore & ErasureListStore & DeliveryListStore & MessageListStore
     & AuditListStore & SigningKeyListStore & LockStore
 
-/// Runs reads and acts of administrators under a time limit of their own.
-package protocol BoundedTransactions: Sendable {
-    /// Runs the body in a transaction whose statements may each take at most `limit`.
-    ///
-    /// - Throws: `AccountsError.unavailable` if a statement takes longer.
-    func transaction<Result: Sendable>(
-        within limit: Duration, _ body: @Sendable (Self) async throws -> Result
-    ) async throws -> Result
-}
-
-extension BoundedTransactions {
-    /// Works as `transaction(within:)`, and repeats the body, with all reads that it depends on, after a
-    /// `StoreConflict`.
-    package func retryingTransaction<Result: Sendable>(
-        within limit: Duration, _ body: @Sendable (Self) async throws -> Result
-    ) async throws -> Result {
-        try await retryingOnConflict { try await transaction(within: limit, body) }
-    }
-}
-
-extension Duration {
-    /// How long a statement of an administrator may take.
-    package static let administration: Duration = .seconds(5)
-}
-
 /// The use cases of the admin API, wired to one store.
 ///
 /// This type is a class, because the session of each caller refers to all of them.
