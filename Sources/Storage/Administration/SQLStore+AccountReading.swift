@@ -55,7 +55,6 @@ extension SQLStore: AccountReadingStore {
          ORDER BY c.kind, c.name
         """)
 
-    /// The limit of wrong codes is that of `attempt` in `SQLStore+Challenges.swift`.
     private static let selectCodeLockouts = Statement(
         .read,
         """
@@ -63,7 +62,9 @@ extension SQLStore: AccountReadingStore {
           FROM addresses d
           JOIN code_guesses g
             ON g.application_id = $1 AND g.subject = sha256(convert_to(d.kind || ':' || d.address, 'UTF8'))
-         WHERE d.application_id = $1 AND d.uid = $2 AND g.wrong >= 500 AND g.since > now() - interval '24 hours'
+         WHERE d.application_id = $1 AND d.uid = $2 AND g.since > now() - interval '24 hours' AND
+        """, codeLock,
+        """
          GROUP BY d.kind
          ORDER BY d.kind
         """)

@@ -23,14 +23,12 @@ extension SQLStore: LockStore {
          ORDER BY k.name
         """)
 
-    /// From 100 wrong codes a day on, those that another network requested are refused, and from 500 on all.
     private static let selectGuessLock = Statement(
-        .read,
+        .read, "SELECT", codeLock, ", g.since + interval '24 hours'",
         """
-        SELECT wrong >= 500, since + interval '24 hours'
-          FROM code_guesses
-         WHERE application_id = $1 AND subject = $2 AND wrong >= 100 AND since > now() - interval '24 hours'
-        """)
+          FROM code_guesses g
+         WHERE g.application_id = $1 AND g.subject = $2 AND g.since > now() - interval '24 hours' AND
+        """, codeElsewhereLock)
 
     /// A row has the time at which the whole limit is restored; the first call is, by `reserve` microseconds earlier.
     private static let selectRateLocks = Statement(
@@ -84,7 +82,11 @@ extension SQLStore: LockStore {
         WITH failures AS (
             DELETE FROM password_failures WHERE application_id = $1 AND subject = ANY ($2) RETURNING 1
         ), guesses AS (
-            DELETE FROM code_guesses WHERE application_id = $1 AND subject = $3 AND wrong >= 100 RETURNING 1
+            DELETE FROM code_guesses g
+             WHERE g.application_id = $1 AND g.subject = $3 AND
+        """, codeElsewhereLock,
+        """
+            RETURNING 1
         ), limits AS (
             DELETE FROM rate_limits r USING unnest($4::text[], $5::bytea[]) AS k (name, subject)
              WHERE r.application_id = $1 AND r.name = k.name AND r.subject = k.subject

@@ -124,6 +124,16 @@ extension SQLStore: ChallengeStore {
              WHERE excluded.since - g.since >= interval '24 hours'
         """
 
+    /// Whether the wrong codes of the day lock all codes to the address; `g` is its row of `code_guesses`.
+    static let codeLock: StaticString = """
+            g.wrong >= 500
+        """
+
+    /// Whether they lock those codes that another network requested than the first one.
+    static let codeElsewhereLock: StaticString = """
+            g.wrong >= 100
+        """
+
     /// Counts an attempt and compares the code; a wrong code counts against the address too.
     ///
     /// An alias has its own limit of attempts. An attempt through an alias is refused once a fifth of the address's
@@ -157,7 +167,9 @@ extension SQLStore: ChallengeStore {
              WHERE is_own
         """, countGuess,
         """
-                OR g.wrong < 500
+                OR NOT
+        """, codeLock,
+        """
             RETURNING subject
         ), others AS (
             INSERT INTO code_guesses AS g (application_id, subject, wrong)
@@ -166,7 +178,9 @@ extension SQLStore: ChallengeStore {
              WHERE NOT is_own
         """, countGuess,
         """
-                OR g.wrong < 100
+                OR NOT
+        """, codeElsewhereLock,
+        """
             RETURNING subject
         ), counted AS (
             SELECT subject FROM own UNION ALL SELECT subject FROM others
