@@ -33,7 +33,7 @@ extension Provider {
 }
 
 /// How a client signs in with a provider.
-public enum ProviderFlow: String, Sendable {
+public enum ProviderFlow: String, Sendable, CaseIterable {
     /// The client sends the proof in one request.
     case direct
     /// The client requests a code, then sends the code that the person received.

@@ -2,7 +2,7 @@ package import Foundation
 
 /// A message that was sent, or that `gatehouse dev` kept instead.
 package struct DeliveredMessage: Sendable, Codable, Equatable {
-    package enum Kind: String, Sendable, Codable { case email, sms }
+    package enum Kind: String, Sendable, Codable, CaseIterable { case email, sms }
 
     package let id: UUID
     package let kind: Kind

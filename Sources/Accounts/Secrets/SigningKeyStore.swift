@@ -8,7 +8,7 @@ package enum SigningAlgorithm: String, Sendable, CaseIterable, Codable {
 }
 
 /// The purpose of a signing key; each key has only one.
-package enum SigningPurpose: String, Sendable {
+package enum SigningPurpose: String, Sendable, CaseIterable {
     case accessTokens
     /// ID tokens and logout tokens of OpenID clients.
     case identityTokens

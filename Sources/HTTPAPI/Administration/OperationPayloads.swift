@@ -9,7 +9,7 @@ extension ListedErasure: ResponsePayload, NamedList {
     package static let fields = ResponseFields<Self>("AdminErasure") {
         Field("receipt", \.receipt)
         Field("uid", \.uid)
-        Field("status", as: .enumeration(["scheduled", "restored", "erased"]), \.phase.rawValue)
+        Field("status", as: .choice(of: ErasureStatus.Phase.self), \.phase.rawValue)
         Field("requestedAt", \.requestedAt)
         Field("purgeAfter", \.purgeAfter)
         // When the grace period ended, from which the processors have time to acknowledge.

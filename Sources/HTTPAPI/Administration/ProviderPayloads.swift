@@ -55,7 +55,7 @@ extension ProviderStatus: ResponsePayload {
         Field("mode", \.mode)
         Field("fileMode", \.provider.declaration.mode)
         Field("switch", ifAny: \.switched)
-        Field("flow", as: .enumeration(["direct", "challenge", "redirect"]), \.provider.flow.rawValue)
+        Field("flow", as: .choice(of: ProviderFlow.self), \.provider.flow.rawValue)
         Field("callbackURL", orNull: \.callbackURL)
         Field("health") { HealthPayload(report: $0.report) }
         Field("last24h") { ActivityPayload(report: $0.report) }

@@ -8,7 +8,7 @@ extension ListedSigningKey: ResponsePayload, NamedList {
 
     package static let fields = ResponseFields<Self>("AdminKey") {
         Field("kid", \.kid)
-        Field("purpose", as: .enumeration(["accessTokens", "identityTokens", "erasures"]), \.purpose.rawValue)
+        Field("purpose", as: .choice(of: SigningPurpose.self), \.purpose.rawValue)
         Field("algorithm", \.algorithm)
         Field("bits", orNull: { $0.bits > 0 ? $0.bits : nil })
         Field("state", as: .choice(of: State.self), \.state.rawValue)

@@ -57,7 +57,7 @@ struct InboxPayload: ResponsePayload {
 extension DeliveredMessage: ResponsePayload {
     package static let fields = ResponseFields<Self>("InboxMessage") {
         Field("id", \.id)
-        Field("kind", as: .enumeration(["email", "sms"]), \.kind.rawValue)
+        Field("kind", as: .choice(of: Kind.self), \.kind.rawValue)
         Field("application", \.application)
         Field("from", \.from)
         Field("to", \.to)

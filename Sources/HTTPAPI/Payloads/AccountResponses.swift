@@ -24,7 +24,7 @@ extension User: ResponsePayload {
 /// The progress of a deletion.
 extension ErasureStatus: ResponsePayload {
     package static let fields = ResponseFields<Self>("ErasureResponse") {
-        Field("status", as: .enumeration(["scheduled", "restored", "erased"]), \.phase.rawValue)
+        Field("status", as: .choice(of: Phase.self), \.phase.rawValue)
         Field("requestedAt", \.requestedAt)
         Field("purgeAfter", \.purgeAfter)
         Field("erasedAt", ifAny: \.erasedAt)

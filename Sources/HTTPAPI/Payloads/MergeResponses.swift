@@ -15,8 +15,8 @@ extension MergePlan: ResponsePayload {
 
     /// What the merge removes or ends.
     var drops: [Drop] {
-        guests.map { Drop(kind: "identity", id: $0.id.text) }
-            + (endedSessions == 0 ? [] : [Drop(kind: "sessions", count: endedSessions)])
+        guests.map { Drop(kind: .identity, id: $0.id.text) }
+            + (endedSessions == 0 ? [] : [Drop(kind: .sessions, count: endedSessions)])
     }
 
     /// The data that moves from the absorbed account to the surviving account.
@@ -33,12 +33,14 @@ extension MergePlan: ResponsePayload {
 
     /// A guest's identity or the sessions that the merge removes.
     struct Drop: ResponsePayload {
-        let kind: String
+        enum Kind: String, CaseIterable { case identity, sessions }
+
+        let kind: Kind
         var id: String?
         var count: Int?
 
         static let fields = ResponseFields<Self>("MergePlanDrop") {
-            Field("kind", as: .enumeration(["identity", "sessions"]), \.kind)
+            Field("kind", as: .choice(of: Kind.self), \.kind.rawValue)
             Field("id", ifAny: \.id)
             Field("count", ifAny: \.count)
         }

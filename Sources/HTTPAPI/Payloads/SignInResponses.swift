@@ -62,7 +62,7 @@ struct ProviderList: ResponsePayload {
             Field("name", \.name)
             Field("kind", \.kind)
             Field("displayName", \.displayName)
-            Field("flow", as: .enumeration(["direct", "challenge", "redirect"]), \.flow.rawValue)
+            Field("flow", as: .choice(of: ProviderFlow.self), \.flow.rawValue)
         }
     }
 }
