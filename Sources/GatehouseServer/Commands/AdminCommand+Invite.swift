@@ -15,15 +15,14 @@ extension AdminCommand {
         @OptionGroup var options: Options
         @Option(help: "The e-mail address of the person. Default: anybody who has the link.")
         var email: String?
-        @Option(help: "owner, operator, support or auditor.")
-        var role = "owner"
+        @Option(help: "The role.")
+        var role = AdminScope.Role.owner
         @Option(help: "The application that the role is for, or `all`.")
         var on = "all"
         @Option(help: "How long the link can be used, from 1h to 7d.")
         var expires = "24h"
 
         func run(installed: InstalledProviders) async throws {
-            let role = try AdminScope.Role(option: role)
             guard let lifetime = Duration(configured: expires) else {
                 throw ServerError.refusedOption("expires", reason: "must be a duration such as 24h")
             }

@@ -66,11 +66,10 @@ struct AdminCommand: ParsableCommand {
                 """)
         @OptionGroup var options: Options
         @OptionGroup var target: Target
-        @Option(help: "owner, operator, support or auditor.")
-        var role: String
+        @Option(help: "The role.")
+        var role: AdminScope.Role
 
         func run(installed: InstalledProviders) async throws {
-            let role = try AdminScope.Role(option: role)
             try await options.run(installed) { grants, applications in
                 let application = try Target.application(target.on, among: applications)
                 let isNew = try await grants.grant(role, to: target.uid, on: application, by: .ofThisHost)
@@ -114,15 +113,7 @@ struct AdminCommand: ParsableCommand {
     }
 }
 
-extension AdminScope.Role {
-    /// - Throws: `ServerError.refusedOption`.
-    init(option name: String) throws {
-        guard let role = Self(rawValue: name) else {
-            throw ServerError.refusedOption("role", reason: "must be one of owner, operator, support, auditor")
-        }
-        self = role
-    }
-}
+extension AdminScope.Role: ExpressibleByArgument {}
 
 extension AdministrativeAct {
     /// An act by a command on this host.

@@ -21,18 +21,17 @@ struct ExplainCommand: ServerCommand {
     var provider: String
     @Option(help: "The file with the evidence.")
     var evidence: String
-    @Option(help: "The uid of a signed-in account that links the identity. Without it the evidence signs in.")
-    var account: String?
-    @Option(help: "What a guest chooses if the identity has an account: keep, switch or merge.")
-    var onConflict: String = ConflictChoice.keep.rawValue
+    @Option(
+        help: "The uid of a signed-in account that links the identity. Without it the evidence signs in.",
+        transform: UUID.argument)
+    var account: UUID?
+    @Option(help: "What a guest chooses if the identity has an account.")
+    var onConflict = ConflictChoice.keep
 
     func run(installed: InstalledProviders) async throws {
         var question = LinkingQuestion(of: provider, with: try StatedEvidence(path: evidence))
-        guard let choice = ConflictChoice(rawValue: onConflict) else {
-            throw ValidationError("--on-conflict takes keep, switch or merge")
-        }
-        question.onConflict = choice
-        question.asking = try account.map(UUID.argument)
+        question.onConflict = onConflict
+        question.asking = account
         try await options.withBackend(installed) { [question] backend in
             let application = try await backend.application(named: application)
             do {
@@ -48,6 +47,8 @@ struct ExplainCommand: ServerCommand {
         }
     }
 }
+
+extension ConflictChoice: ExpressibleByArgument {}
 
 extension StatedEvidence {
     /// Reads a JSON file.
@@ -71,9 +72,7 @@ extension Explanation {
             "because:  \(verdict.rule.reason)",
         ]
             + verdict.refusal.remedies.map { "remedy:   \($0)" }
-            + [
-                "identity: \(state.identity.map { "of \($0.uid.text), \($0.status.words)\($0.needsOtherSignIn ? ", quarantined" : "")" } ?? "unknown")"
-            ]
+            + ["identity: \(identityWords)"]
             + state.owners.map { owner in
                 "address:  \(owner.address.kind.rawValue) of \(owner.uid.text), \(owner.status.words)"
                     + (owner.isIdle ? ", idle" : "") + (owner.needsOtherSignIn ? ", quarantined" : "")
@@ -81,5 +80,11 @@ extension Explanation {
             + (state.requester.map { ["asked by: \($0.uid.text)\($0.isGuest ? ", a guest" : "")"] } ?? [])
             + ["policy:   mode \(policy.mode.rawValue), linking.automatic \(policy.automatic.rawValue)"]
             + (policy.restoresOnSignIn ? ["          deletion.restoreOnSignIn"] : [])
+    }
+
+    private var identityWords: String {
+        guard let identity = state.identity else { return "unknown" }
+        return "of \(identity.uid.text), \(identity.status.words)"
+            + (identity.needsOtherSignIn ? ", quarantined" : "")
     }
 }

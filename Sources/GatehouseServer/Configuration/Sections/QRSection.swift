@@ -28,7 +28,7 @@ extension OpenIDSection {
                     """),
             Setting(
                 "appLinks", .section(AppLinksSection.self), default: [:],
-                help: "Where the app is to be had that scans codes."),
+                help: "The pages in the app stores of the app that scans codes."),
         ]
 
         var value: QRSettings {
