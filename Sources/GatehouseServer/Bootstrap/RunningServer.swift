@@ -28,7 +28,7 @@ struct RunningServer {
     let webhookWorker: QueueWorker<EventHandler>
     let revocationWorker: QueueWorker<RevocationHandler>
     let logoutWorker: QueueWorker<LogoutHandler>
-    let scopes: Current<[ErasureScope]>
+    let scopes: CurrentScopes
     let backlog = Current(Backlog())
     let liveBearers = Current(0)
     let hashing: HashingPool
@@ -67,7 +67,7 @@ struct RunningServer {
             email: try configuration.delivery.emailDelivery(inbox: inbox),
             sms: try configuration.delivery.smsDelivery(by: backend.posting, inbox: inbox),
             composer: try configuration.delivery.composer())
-        scopes = Current(try await backend.scopes(of: configuration))
+        scopes = CurrentScopes(try await backend.scopes(of: configuration))
         worker = QueueWorker(
             MessageHandler(queue: backend.outbox, delivery: delivery, statistics: backend.statistics),
             logger: backend.logger)

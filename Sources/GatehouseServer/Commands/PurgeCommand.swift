@@ -197,7 +197,7 @@ private struct PurgeRun: Sendable {
             logger: silent)
         let revocations = QueueWorker(
             RevocationHandler(
-                queue: backend.revocationQueue(.accounts { accounts.value }), providers: Current(scopes)),
+                queue: backend.revocationQueue(.accounts { accounts.value }), providers: CurrentScopes(scopes)),
             logger: silent)
         let work = CommandWork(body)
         backend.channel.start()

@@ -70,6 +70,9 @@ package struct Configuration: SettingsSection {
     ]
 
     package func application(named name: String) -> Application? { applications.first { $0.name == name } }
+
+    /// The longest lifetime of an access token in any application.
+    var longestAccessLifetime: Duration { applications.map(\.policy.longestAccessLifetime).max() ?? .zero }
 }
 
 extension Configuration {
