@@ -33,13 +33,13 @@ package protocol TransactionalStore: Sendable {
     ///
     /// In a transaction, a write that returns nothing from the database is kept and sent with the next statement whose
     /// answer is awaited. If it fails, that call or the commit throws its `StoreConflict`, and nothing is committed.
-    func transaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws -> Result
+    func transaction<Output: Sendable>(_ body: @Sendable (Self) async throws -> Output) async throws -> Output
 }
 
 extension TransactionalStore {
     /// Runs a body in a transaction, and repeats it, with all reads that it depends on, after any `StoreConflict`.
-    package func retryingTransaction<Result: Sendable>(_ body: @Sendable (Self) async throws -> Result) async throws
-        -> Result
+    package func retryingTransaction<Output: Sendable>(_ body: @Sendable (Self) async throws -> Output) async throws
+        -> Output
     {
         try await retryingOnConflict { try await transaction(body) }
     }
@@ -48,10 +48,10 @@ extension TransactionalStore {
     ///
     /// A body that refuses must not have written anything but the consumed proof. An error that a write reports later
     /// undoes everything.
-    func retryingTransactionKeepingRefusals<Result: Sendable>(
-        _ body: @Sendable (Self) async throws -> Result
-    ) async throws -> Result {
-        let decided: Swift.Result<Result, AccountsError> = try await retryingTransaction { store in
+    func retryingTransactionKeepingRefusals<Output: Sendable>(
+        _ body: @Sendable (Self) async throws -> Output
+    ) async throws -> Output {
+        let decided: Result<Output, AccountsError> = try await retryingTransaction { store in
             do {
                 return .success(try await body(store))
             } catch let error as AccountsError where error.isRefusal {
@@ -72,9 +72,9 @@ package struct StoreConflict: Error {
 
 /// Repeats a call, after short random pauses, while other transactions hold the locks on its rows.
 /// - Throws: `AccountsError.unavailable` after `limit`, but only after the third conflict.
-package func retryingUnderContention<Result>(
-    for limit: Duration = .seconds(5), _ call: () async throws -> Result
-) async throws -> Result {
+package func retryingUnderContention<Output>(
+    for limit: Duration = .seconds(5), _ call: () async throws -> Output
+) async throws -> Output {
     let deadline = ContinuousClock.now + limit
     var longestPause = 2.0
     var conflicts = 0
@@ -98,7 +98,7 @@ package func retryingUnderContention<Result>(
 /// The decision reads its rows again each time. Without the pauses, the same callers would conflict each time. Their
 /// bounds double, because where statements are slow, as on Citus, short ones would not separate the callers.
 /// - Throws: `AccountsError.unavailable` after eight conflicts.
-package func retryingOnConflict<Result>(_ decision: () async throws -> Result) async throws -> Result {
+package func retryingOnConflict<Output>(_ decision: () async throws -> Output) async throws -> Output {
     for attempt in 0..<8 {
         if attempt > 1 { try await Task.sleep(for: .milliseconds(Double.random(in: 1...Double(2 << attempt)))) }
         do { return try await decision() } catch is StoreConflict { continue }

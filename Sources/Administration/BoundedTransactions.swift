@@ -5,17 +5,17 @@ package protocol BoundedTransactions: Sendable {
     /// Runs the body in a transaction whose statements may each take at most `limit`.
     ///
     /// - Throws: `AccountsError.unavailable` if a statement takes longer.
-    func transaction<Result: Sendable>(
-        within limit: Duration, _ body: @Sendable (Self) async throws -> Result
-    ) async throws -> Result
+    func transaction<Output: Sendable>(
+        within limit: Duration, _ body: @Sendable (Self) async throws -> Output
+    ) async throws -> Output
 }
 
 extension BoundedTransactions {
     /// Works as `transaction(within:)`, and repeats the body, with all reads that it depends on, after a
     /// `StoreConflict`.
-    package func retryingTransaction<Result: Sendable>(
-        within limit: Duration, _ body: @Sendable (Self) async throws -> Result
-    ) async throws -> Result {
+    package func retryingTransaction<Output: Sendable>(
+        within limit: Duration, _ body: @Sendable (Self) async throws -> Output
+    ) async throws -> Output {
         try await retryingOnConflict { try await transaction(within: limit, body) }
     }
 }

@@ -54,16 +54,16 @@ package struct SQLStore: TransactionalStore {
         self.onChange = onChange
     }
 
-    package func transaction<Result: Sendable>(
-        _ body: @Sendable (SQLStore) async throws -> Result
-    ) async throws -> Result {
+    package func transaction<Output: Sendable>(
+        _ body: @Sendable (SQLStore) async throws -> Output
+    ) async throws -> Output {
         try await transaction(statementLimit: nil, body)
     }
 
     /// Runs a transaction whose statements may each take `limit`, if that is longer than usual.
-    func transaction<Result: Sendable>(
-        statementLimit limit: Duration?, _ body: @Sendable (SQLStore) async throws -> Result
-    ) async throws -> Result {
+    func transaction<Output: Sendable>(
+        statementLimit limit: Duration?, _ body: @Sendable (SQLStore) async throws -> Output
+    ) async throws -> Output {
         guard open == nil else { return try await body(self) }
         let (result, changes) = try await retryingUnderContention {
             let changes = CommittedChanges()
@@ -169,7 +169,7 @@ extension Database {
 }
 
 /// Translates PostgreSQL's errors into those of `Accounts`, and rethrows errors that have no counterpart.
-func translatingErrors<Result>(_ body: () async throws -> Result) async throws -> Result {
+func translatingErrors<Output>(_ body: () async throws -> Output) async throws -> Output {
     do { return try await body() } catch let error as PostgresError { throw translated(error) }
 }
 

@@ -26,10 +26,10 @@ package final class ClientConnection: Sendable, Equatable {
     }
 
     /// Calls the handler when the client disconnects during the body, or at once if it has disconnected.
-    package func withCloseHandler<Result>(
+    package func withCloseHandler<Output>(
         isolation: isolated (any Actor)? = #isolation, onClose handler: @escaping @Sendable () -> Void,
-        _ body: () async throws -> Result
-    ) async rethrows -> Result {
+        _ body: () async throws -> Output
+    ) async rethrows -> Output {
         let id: Int? = state.withLock { state in
             guard !state.isClosed else { return nil }
             state.lastID += 1

@@ -19,9 +19,9 @@ package final class AdminCapacity: Sendable {
     package convenience init(transactions: Int) { self.init(places: min(4, max(1, transactions - 2))) }
 
     /// - Throws: `AccountsError.overloaded` if no place becomes free within `patience`.
-    package func run<Result>(
-        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
-    ) async throws -> Result {
+    package func run<Output>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Output
+    ) async throws -> Output {
         let start = ContinuousClock.now
         while !takePlace() {
             guard start.duration(to: .now) < patience else {

@@ -86,10 +86,10 @@ package struct AccountActs: Sendable {
 
     /// Locks the account, or the one that has absorbed it, and runs an act on it in the same transaction.
     /// - Throws: `AccountsError.accountNotFound`; `AdministrationError.forbidden`.
-    func onAccount<Result: Sendable>(
+    func onAccount<Output: Sendable>(
         _ uid: UUID, in application: Application,
-        _ act: @Sendable (any Store, UUID, AccountStatus) async throws -> Result
-    ) async throws -> Result {
+        _ act: @Sendable (any Store, UUID, AccountStatus) async throws -> Output
+    ) async throws -> Output {
         try await store.retryingTransaction(within: .administration) { store in
             let uid = try await store.resolve(uid, application: application.id)
             guard let status = try await store.lockAccount(uid, application: application.id) else {

@@ -172,9 +172,9 @@ package struct AuditReports: Sendable {
 
 extension AdminCapacity {
     /// Waits for a place instead of refusing the call, for work that is in no hurry.
-    fileprivate func runWhenFree<Result>(
-        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
-    ) async throws -> Result {
+    fileprivate func runWhenFree<Output>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Output
+    ) async throws -> Output {
         while true {
             do {
                 return try await run(body)

@@ -10,7 +10,7 @@ final class Locked<Value: Sendable>: Sendable {
 
     init(_ value: Value) { self.value = value }
 
-    func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    func withLock<Output>(_ body: (inout Value) throws -> Output) rethrows -> Output {
         lock.lock()
         defer { lock.unlock() }
         return try body(&value)

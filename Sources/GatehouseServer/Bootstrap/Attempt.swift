@@ -1,7 +1,7 @@
 /// Runs the body, and then `cleanUp`, also if the body throws.
-package func attempt<Result>(
-    _ body: () async throws -> Result, finally cleanUp: () async -> Void
-) async throws -> Result {
+package func attempt<Output>(
+    _ body: () async throws -> Output, finally cleanUp: () async -> Void
+) async throws -> Output {
     do {
         let result = try await body()
         await cleanUp()

@@ -46,10 +46,10 @@ package struct Backend {
     /// Runs the body with an open backend, and closes the backend afterwards.
     ///
     /// `connections` overrides the configured settings of the connections, for commands that do not serve.
-    package static func with<Result>(
+    package static func with<Output>(
         _ configuration: Configuration, logger: Logger, schema: Schema,
-        connections: Database.Configuration? = nil, _ body: (Backend) async throws -> Result
-    ) async throws -> Result {
+        connections: Database.Configuration? = nil, _ body: (Backend) async throws -> Output
+    ) async throws -> Output {
         let gate = LogGate()
         let database = Database(
             connections ?? configuration.database.postgres,

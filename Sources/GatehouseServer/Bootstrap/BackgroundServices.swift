@@ -224,7 +224,7 @@ final class WorkLog: Sendable {
     /// Runs the work, and logs if it starts to fail or succeeds again.
     /// - Returns: `nil` if the work failed.
     @discardableResult
-    func watch<Result>(_ body: () async throws -> Result) async -> Result? {
+    func watch<Output>(_ body: () async throws -> Output) async -> Output? {
         do {
             let result = try await body()
             if replace(with: false) { logger.notice("It works again", metadata: ["failure": "\(message)"]) }

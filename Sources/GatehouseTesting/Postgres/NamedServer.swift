@@ -100,8 +100,8 @@ final class NamedServer: DatabaseHost {
     }
 
     /// Connects to a database while `body` runs.
-    static func withDatabase<Result>(_ url: String, _ body: (Database) async throws -> Result) async throws
-        -> Result
+    static func withDatabase<Output>(_ url: String, _ body: (Database) async throws -> Output) async throws
+        -> Output
     {
         var configuration = Database.Configuration(url: url)
         configuration.pipelined = 1

@@ -20,10 +20,10 @@ package enum TemporaryPostgres {
     }
 
     /// Runs the body with a new database, which is dropped afterwards.
-    package static func withDatabase<Result>(
+    package static func withDatabase<Output>(
         migrations: [Migration] = [], isolation: isolated (any Actor)? = #isolation,
-        _ body: (_ url: String) async throws -> Result
-    ) async throws -> Result {
+        _ body: (_ url: String) async throws -> Output
+    ) async throws -> Output {
         let url = try await database(migrations: migrations)
         do {
             let result = try await body(url)

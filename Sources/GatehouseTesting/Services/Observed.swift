@@ -23,7 +23,7 @@ package final class Observed<Value: Sendable>: Sendable {
     package var value: Value { state.withLock { $0.value } }
 
     @discardableResult
-    package func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
+    package func update<Output: Sendable>(_ change: @Sendable (inout Value) -> Output) -> Output {
         let (result, ready) = state.withLock { state in
             let result = change(&state.value)
             let ready = state.waiters.filter { $0.condition(state.value) }

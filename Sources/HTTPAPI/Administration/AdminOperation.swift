@@ -84,7 +84,7 @@ struct AdminRequest: Sendable {
     fileprivate var limits: any RateLimiting { services.limits }
 
     /// Runs what an operation does in the capacity that all have in common.
-    func inTurn<Result>(_ body: () async throws -> Result) async throws -> Result {
+    func inTurn<Output>(_ body: () async throws -> Output) async throws -> Output {
         try await services.capacity.run {
             do {
                 return try await body()

@@ -71,9 +71,9 @@ struct PinOperations: Sendable {
 /// Runs a call that a client with a valid token makes, and turns a wrong current password into 400.
 ///
 /// Apps of dialects sign the person out at any 401.
-func withOwnPassword<Result>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
-) async throws -> Result {
+func withOwnPassword<Output>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Output
+) async throws -> Output {
     do {
         return try await body()
     } catch AccountsError.invalidCredentials {

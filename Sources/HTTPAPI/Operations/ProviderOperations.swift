@@ -196,10 +196,10 @@ extension ProviderOperations {
 
 extension ProviderOperations {
     /// Logs which provider's service did not answer and why, which the error does not say.
-    private func loggingOutage<Result>(
+    private func loggingOutage<Output>(
         of provider: String, _ context: OperationContext, isolation: isolated (any Actor)? = #isolation,
-        _ body: () async throws -> Result
-    ) async throws -> Result {
+        _ body: () async throws -> Output
+    ) async throws -> Output {
         do {
             return try await body()
         } catch ProviderError.unavailable {

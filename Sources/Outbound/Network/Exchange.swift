@@ -75,11 +75,11 @@ struct Exchange: Sendable {
 
     /// Runs the body, and cancels it at the deadline.
     /// - Throws: `OutboundFailure.timedOut` at the deadline.
-    private func within<Result: Sendable>(
-        _ deadline: Duration, _ body: @escaping @Sendable () async throws -> Result
-    ) async throws -> Result {
+    private func within<Output: Sendable>(
+        _ deadline: Duration, _ body: @escaping @Sendable () async throws -> Output
+    ) async throws -> Output {
         // Two tasks, because the first of the two to end, the body or the deadline, ends the other.
-        try await withThrowingTaskGroup(of: Result.self) { group in
+        try await withThrowingTaskGroup(of: Output.self) { group in
             group.addTask { try await body() }
             group.addTask {
                 try await Task.sleep(for: deadline)
@@ -119,9 +119,9 @@ struct Exchange: Sendable {
         return addresses
     }
 
-    private func send<Result>(
-        _ request: HTTPClientRequest, to url: UpstreamURL, _ read: (HTTPClientResponse) async throws -> Result
-    ) async throws -> Result {
+    private func send<Output>(
+        _ request: HTTPClientRequest, to url: UpstreamURL, _ read: (HTTPClientResponse) async throws -> Output
+    ) async throws -> Output {
         for address in Self.candidates(try await addresses(of: url)) {
             let key = PinnedClients.Key(host: url.hostInURL, address: address.description)
             do {
@@ -143,10 +143,10 @@ struct Exchange: Sendable {
         return Array(([first] + (second.map { [others[$0]] } ?? []) + rest).prefix(attempts))
     }
 
-    private func send<Result>(
+    private func send<Output>(
         _ request: HTTPClientRequest, to url: UpstreamURL, by client: HTTPClient,
-        _ read: (HTTPClientResponse) async throws -> Result
-    ) async throws -> Result {
+        _ read: (HTTPClientResponse) async throws -> Output
+    ) async throws -> Output {
         // The client must parse the same host from the URL; otherwise it would resolve another host itself.
         guard let parsed = URL(string: url.text), parsed.user == nil, parsed.host.map(bare) == url.host else {
             throw OutboundFailure.invalidURL

@@ -48,7 +48,7 @@ final class PinnedClients: Sendable {
         for slot in state.withLock({ $0.slots.values.map { $0 } }) { slot.client.shutdown { _ in } }
     }
 
-    func with<Result>(_ key: Key, _ body: (HTTPClient) async throws -> Result) async throws -> Result {
+    func with<Output>(_ key: Key, _ body: (HTTPClient) async throws -> Output) async throws -> Output {
         let (client, superfluous) = try acquire(key)
         for client in superfluous { client.shutdown { _ in } }
         defer { release(key) }

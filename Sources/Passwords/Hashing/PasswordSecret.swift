@@ -17,7 +17,7 @@ struct PasswordSecret: Sendable {
         }
     }
 
-    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    func withUnsafeBytes<Output>(_ body: (UnsafeRawBufferPointer) throws -> Output) rethrows -> Output {
         try bytes.withUnsafeBytes(body)
     }
 }

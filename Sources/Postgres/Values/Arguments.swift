@@ -32,12 +32,12 @@ struct Arguments: Sendable {
 
     /// Calls `body` with the arguments of libpq's `PQsendQueryPrepared`: count, values, lengths and formats (all
     /// binary).
-    func withPointers<Result>(
+    func withPointers<Output>(
         _ body: (
             _ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
             _ formats: UnsafePointer<Int32>?
-        ) -> Result
-    ) -> Result {
+        ) -> Output
+    ) -> Output {
         bytes.withUnsafeBytes { buffer in
             let values = offsets.map { offset in
                 offset == Self.null ? nil : buffer.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self)

@@ -6,9 +6,9 @@ extension SQLStore: BoundedTransactions {
     private static let limitStatements = Statement(
         .write, "SELECT set_config('statement_timeout', $1, true)")
 
-    package func transaction<Result: Sendable>(
-        within limit: Duration, _ body: @Sendable (SQLStore) async throws -> Result
-    ) async throws -> Result {
+    package func transaction<Output: Sendable>(
+        within limit: Duration, _ body: @Sendable (SQLStore) async throws -> Output
+    ) async throws -> Output {
         try await transaction(statementLimit: limit) { store in
             let milliseconds = limit / .milliseconds(1)
             try await store.write(Self.limitStatements, [.text("\(Int(milliseconds))ms")])

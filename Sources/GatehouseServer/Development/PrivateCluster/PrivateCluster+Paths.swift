@@ -26,7 +26,7 @@ extension PrivateCluster {
         var log: String { directory + "/postgres.log" }
 
         /// Empties the log file and runs the body with its descriptor, which is open for writing.
-        func withLog<Result>(_ body: (Int32) throws -> Result) throws -> Result {
+        func withLog<Output>(_ body: (Int32) throws -> Output) throws -> Output {
             let descriptor = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw failure("cannot write \(log): \(reason(errno))") }
             defer { close(descriptor) }
