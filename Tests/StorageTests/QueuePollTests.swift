@@ -58,9 +58,9 @@ struct QueuePollTests {
         }
 
         /// Expects the result of the body and how many statements it sends.
-        func expect<Result: Equatable>(
-            _ result: Result, statements: Int, sourceLocation: SourceLocation = #_sourceLocation,
-            _ body: () async throws -> Result
+        func expect<Output: Equatable>(
+            _ result: Output, statements: Int, sourceLocation: SourceLocation = #_sourceLocation,
+            _ body: () async throws -> Output
         ) async throws {
             let before = database.statistics.roundTrips
             let actual = try await body()

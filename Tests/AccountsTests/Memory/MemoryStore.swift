@@ -22,7 +22,7 @@ struct MemoryStore: TransactionalStore {
         self.isTransaction = isTransaction
     }
 
-    func transaction<Result: Sendable>(_ body: @Sendable (MemoryStore) async throws -> Result) async throws -> Result {
+    func transaction<Output: Sendable>(_ body: @Sendable (MemoryStore) async throws -> Output) async throws -> Output {
         guard !isTransaction else { return try await body(self) }
         return try await database.turns.run {
             let before = database.snapshot
@@ -36,9 +36,9 @@ struct MemoryStore: TransactionalStore {
     }
 
     /// Runs one statement, which changes either all of its rows or none.
-    func run<Result: Sendable>(
-        _ application: Application.ID, _ body: @Sendable (inout MemoryRows) throws -> Result
-    ) async throws -> Result {
+    func run<Output: Sendable>(
+        _ application: Application.ID, _ body: @Sendable (inout MemoryRows) throws -> Output
+    ) async throws -> Output {
         guard !isTransaction else { return try database.change(application, body) }
         return try await database.turns.run { try database.change(application, body) }
     }
@@ -66,9 +66,9 @@ final class MemoryDatabase: TimeSource {
 
     fileprivate func restore(_ rows: [Application.ID: MemoryRows]) { state.withLock { $0.rows = rows } }
 
-    fileprivate func change<Result>(
-        _ application: Application.ID, _ body: (inout MemoryRows) throws -> Result
-    ) throws -> Result {
+    fileprivate func change<Output>(
+        _ application: Application.ID, _ body: (inout MemoryRows) throws -> Output
+    ) throws -> Output {
         let now = now()
         var rows = rows(of: application)
         rows.now = now
@@ -83,7 +83,7 @@ private actor Turns {
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    nonisolated func run<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+    nonisolated func run<Output: Sendable>(_ body: () async throws -> Output) async throws -> Output {
         await take()
         do {
             let result = try await body()

@@ -82,9 +82,9 @@ extension [PacedLoad.Answer] {
 }
 
 /// Runs the body with a client that has enough connections for all calls.
-func withClient<Result>(
-    connections: Int = 4096, _ body: (HTTPClient) async throws -> Result
-) async throws -> Result {
+func withClient<Output>(
+    connections: Int = 4096, _ body: (HTTPClient) async throws -> Output
+) async throws -> Output {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
     let client = HTTPClient(configuration: configuration)

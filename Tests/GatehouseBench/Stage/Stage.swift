@@ -35,12 +35,12 @@ struct Stage: Sendable {
     /// Runs the body with a stage.
     ///
     /// After an error, its processes run on until this process ends, which follows at once.
-    static func with<Result>(_ body: (Stage) async throws -> Result) async throws -> Result {
+    static func with<Output>(_ body: (Stage) async throws -> Output) async throws -> Output {
         try await with(databases: ["bench"]) { try await body($0[0]) }
     }
 
     /// Runs the body with one stage for each database of one PostgreSQL server.
-    static func with<Result>(databases: [String], _ body: ([Stage]) async throws -> Result) async throws -> Result {
+    static func with<Output>(databases: [String], _ body: ([Stage]) async throws -> Output) async throws -> Output {
         progress("setting up")
         var options = PrivateCluster.Options()
         options.ephemeral = true
@@ -129,9 +129,9 @@ extension Stage {
     /// Runs the body beside another `gatehouse serve` with the same database and configuration.
     ///
     /// With `isBehindProxy`, that server trusts the `X-Forwarded-For` of this machine.
-    func withReplica<Result>(
-        _ name: String, isBehindProxy: Bool = false, _ body: (ServerProcess) async throws -> Result
-    ) async throws -> Result {
+    func withReplica<Output>(
+        _ name: String, isBehindProxy: Bool = false, _ body: (ServerProcess) async throws -> Output
+    ) async throws -> Output {
         var file = configuration
         if isBehindProxy {
             let text = try String(contentsOfFile: configuration, encoding: .utf8)

@@ -11,7 +11,7 @@ struct StatementLog: Sendable {
     private static let mark = "@@ "
 
     /// Runs the body with a migrated database in this server.
-    static func with<Result: Sendable>(_ body: (StatementLog) async throws -> Result) async throws -> Result {
+    static func with<Output: Sendable>(_ body: (StatementLog) async throws -> Output) async throws -> Output {
         var options = PrivateCluster.Options()
         options.durable = false
         options.ephemeral = true
@@ -30,7 +30,7 @@ struct StatementLog: Sendable {
     }
 
     /// Returns the body's result and the statements that requests sent while it ran, in order.
-    func statements<Result>(of body: () async throws -> Result) async throws -> (Result, [String]) {
+    func statements<Output>(of body: () async throws -> Output) async throws -> (Output, [String]) {
         let start = try size()
         let result = try await body()
         let file = try FileHandle(forReadingFrom: URL(filePath: path))

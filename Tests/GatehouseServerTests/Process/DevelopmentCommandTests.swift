@@ -8,10 +8,10 @@ import Testing
 /// `gatehouse dev`, used as the documentation describes.
 @Suite(.serialized) struct DevelopmentCommandTests {
     /// Runs the body once the banner has been printed.
-    func develop<Result>(
+    func develop<Output>(
         in directory: ProcessDirectory, port: Int? = nil,
-        _ body: (GatehouseProcess, APIClient) async throws -> Result
-    ) async throws -> Result {
+        _ body: (GatehouseProcess, APIClient) async throws -> Output
+    ) async throws -> Output {
         let port = try port ?? Port.free()
         return try await GatehouseProcess.with(["dev", "--port", "\(port)"], in: directory) { process in
             try await eventually("the banner is complete", within: .seconds(60)) {

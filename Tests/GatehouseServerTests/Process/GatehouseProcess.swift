@@ -97,10 +97,10 @@ final class GatehouseProcess: Sendable {
     }
 
     /// Runs the body and ends the process afterwards, even if the body throws.
-    static func with<Result>(
+    static func with<Output>(
         _ arguments: [String], program: String = executable, in directory: ProcessDirectory,
-        environment: [String: String] = [:], _ body: (GatehouseProcess) async throws -> Result
-    ) async throws -> Result {
+        environment: [String: String] = [:], _ body: (GatehouseProcess) async throws -> Output
+    ) async throws -> Output {
         let process = try GatehouseProcess(arguments, program: program, in: directory, environment: environment)
         do {
             let result = try await body(process)
@@ -117,15 +117,15 @@ final class GatehouseProcess: Sendable {
 struct ProcessDirectory: Sendable {
     let url: URL
 
-    static func with<Result>(
-        named name: String = "home", _ body: (ProcessDirectory) async throws -> Result
-    ) async throws -> Result {
+    static func with<Output>(
+        named name: String = "home", _ body: (ProcessDirectory) async throws -> Output
+    ) async throws -> Output {
         let files = FileManager.default
         let root = files.temporaryDirectory.appending(path: "gatehouse-process-\(UUID().uuidString.prefix(8))")
         let directory = ProcessDirectory(url: root.appending(path: name))
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o755]
         try files.createDirectory(at: directory.url, withIntermediateDirectories: true, attributes: attributes)
-        let result: Result
+        let result: Output
         do {
             result = try await body(directory)
         } catch {

@@ -48,10 +48,10 @@ struct ServerFile {
     }
 
     /// Runs `gatehouse serve` until the body returns, with a client of its address.
-    func serve<Result>(
+    func serve<Output>(
         in directory: ProcessDirectory, scheme: String = "http",
-        _ body: (GatehouseProcess, APIClient) async throws -> Result
-    ) async throws -> Result {
+        _ body: (GatehouseProcess, APIClient) async throws -> Output
+    ) async throws -> Output {
         try directory.write(text, to: "gatehouse.yaml")
         return try await GatehouseProcess.with(["serve", "--config", "gatehouse.yaml"], in: directory) { process in
             try await eventually("the server serves") {

@@ -243,11 +243,11 @@ extension ConsoleBrowser {
 
 extension TestServer {
     /// Runs the body against a server with a console, whose administrators are accounts of `demo`.
-    static func withConsole<Result: Sendable>(
+    static func withConsole<Output: Sendable>(
         database: String? = nil, server: String = "development: true", admin: String = "", application: String = "",
         providers: String = "scripted: {}\nphone: { enabled: true }", others: String = "", rateLimits: String = "off",
-        webhooks: String = "[]", _ body: @Sendable @escaping (TestServer) async throws -> Result
-    ) async throws -> Result {
+        webhooks: String = "[]", _ body: @Sendable @escaping (TestServer) async throws -> Output
+    ) async throws -> Output {
         try await with(
             database: database, server: server,
             application: application.contains("openid:") ? application : "openid: {}\n" + application,

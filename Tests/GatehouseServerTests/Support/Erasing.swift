@@ -21,7 +21,7 @@ extension TestServer {
         .write, "SELECT pg_advisory_xact_lock(hashtextextended('gatehouse erasure', 0))")
 
     /// Runs the body while the server's own scheduler cannot erase.
-    func withoutScheduler<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result {
+    func withoutScheduler<Output: Sendable>(_ body: @Sendable () async throws -> Output) async throws -> Output {
         try await backend.database.transaction { transaction in
             _ = try await transaction.execute(Self.lockScheduler, [])
             return try await body()

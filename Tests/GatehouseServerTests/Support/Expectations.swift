@@ -49,10 +49,10 @@ private func expectEnvelope(_ answer: APIClient.Answer, _ about: String, sourceL
 }
 
 /// Runs a call many times concurrently.
-func atOnce<Result: Sendable>(
-    _ count: Int, _ call: @Sendable @escaping () async throws -> Result
-) async throws -> [Result] {
-    try await withThrowingTaskGroup(of: Result.self) { group in
+func atOnce<Output: Sendable>(
+    _ count: Int, _ call: @Sendable @escaping () async throws -> Output
+) async throws -> [Output] {
+    try await withThrowingTaskGroup(of: Output.self) { group in
         for _ in 0..<count {
             group.addTask { try await call() }
         }

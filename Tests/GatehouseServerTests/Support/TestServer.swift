@@ -67,7 +67,7 @@ struct TestServer: Sendable {
     /// `application` and `providers` are further keys of `server:`, of the application `demo` and of its providers.
     /// `others` are further applications, indented like `photos`. `origin` is that of the app's pages, and `admin` the
     /// section of that name.
-    static func with<Result: Sendable>(
+    static func with<Output: Sendable>(
         database: String? = nil, port: Int? = nil, path: String = "", server serverKeys: String = "development: true",
         application: String = "",
         providers: String = "", others: String = "", passwords: String = quickArgon2,
@@ -76,8 +76,8 @@ struct TestServer: Sendable {
         webhooks: String = "[]", network: String = "allowPrivateHosts: true", admin: String? = nil,
         connections: Int = 8, transferDeadline: Duration = .seconds(30),
         patience: Patience = .unlimited, logger: Logger = silence,
-        _ body: @Sendable @escaping (TestServer) async throws -> Result
-    ) async throws -> Result {
+        _ body: @Sendable @escaping (TestServer) async throws -> Output
+    ) async throws -> Output {
         let yaml = yaml(
             port: port, path: path, server: serverKeys, application: application, providers: providers, others: others,
             passwords: passwords,
@@ -131,10 +131,10 @@ struct TestServer: Sendable {
         """
     }
 
-    private static func run<Result: Sendable>(
+    private static func run<Output: Sendable>(
         _ yaml: String, _ database: String, transferDeadline: Duration, _ patience: Patience, logger: Logger,
-        _ body: @Sendable @escaping (TestServer) async throws -> Result
-    ) async throws -> Result {
+        _ body: @Sendable @escaping (TestServer) async throws -> Output
+    ) async throws -> Output {
         let providers = providers
         let configuration = try Configuration.parse(
             yaml, file: "test.yaml", environment: ["DATABASE_URL": database], installed: providers)
@@ -250,7 +250,7 @@ private actor ServerPlaces {
     private var free = 6
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    nonisolated func withPlace<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+    nonisolated func withPlace<Output: Sendable>(_ body: () async throws -> Output) async throws -> Output {
         await take()
         do {
             let result = try await body()

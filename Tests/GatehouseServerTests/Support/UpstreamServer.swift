@@ -17,9 +17,9 @@ struct UpstreamServer: Sendable {
         service.requests.count { $0.url.hasPrefix(url + path) }
     }
 
-    static func with<Result: Sendable>(
-        _ body: @Sendable @escaping (UpstreamServer) async throws -> Result
-    ) async throws -> Result {
+    static func with<Output: Sendable>(
+        _ body: @Sendable @escaping (UpstreamServer) async throws -> Output
+    ) async throws -> Output {
         let service = ScriptedService()
         return try await serve {
             try await answer($0, by: service)
@@ -29,10 +29,10 @@ struct UpstreamServer: Sendable {
     }
 
     /// Runs the body with the port of a server that answers with `respond`.
-    static func serve<Result: Sendable>(
+    static func serve<Output: Sendable>(
         _ respond: @Sendable @escaping (Request) async throws -> Response,
-        _ body: @Sendable @escaping (_ port: Int) async throws -> Result
-    ) async throws -> Result {
+        _ body: @Sendable @escaping (_ port: Int) async throws -> Output
+    ) async throws -> Output {
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "upstream")
         logger.logLevel = .critical
@@ -43,7 +43,7 @@ struct UpstreamServer: Sendable {
                 port.yield(channel.localAddress?.port ?? 0)
                 port.finish()
             }, logger: logger)
-        return try await withThrowingTaskGroup(of: Result?.self) { group in
+        return try await withThrowingTaskGroup(of: Output?.self) { group in
             group.addTask {
                 try await application.run()
                 return nil

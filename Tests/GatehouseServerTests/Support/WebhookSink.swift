@@ -79,10 +79,10 @@ final class WebhookSink: Sendable {
     }
 
     /// Calls the script with the number of the POST, starting at 0.
-    static func with<Result: Sendable>(
+    static func with<Output: Sendable>(
         _ script: @escaping Script = { _, _ in .status(204) },
-        _ body: @Sendable @escaping (WebhookSink) async throws -> Result
-    ) async throws -> Result {
+        _ body: @Sendable @escaping (WebhookSink) async throws -> Output
+    ) async throws -> Output {
         let sink = WebhookSink(script: script)
         return try await UpstreamServer.serve {
             try await sink.answer($0)

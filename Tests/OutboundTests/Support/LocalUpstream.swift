@@ -33,10 +33,10 @@ final class LocalUpstream: Sendable {
         let chunks = Atomic(0)
     }
 
-    static func with<Result>(
+    static func with<Output>(
         tls: NIOSSLContext? = nil, answer: @escaping @Sendable (Asked) -> Answer,
-        _ body: (LocalUpstream) async throws -> Result
-    ) async throws -> Result {
+        _ body: (LocalUpstream) async throws -> Output
+    ) async throws -> Output {
         let upstream = try await LocalUpstream(tls: tls, answer: answer)
         do {
             let result = try await body(upstream)

@@ -9,11 +9,11 @@ import Synchronization
 extension OutboundNetwork {
     /// Runs the body with a network, which is shut down even if the body throws.
     @discardableResult
-    static func with<Result>(
+    static func with<Output>(
         limits: OutboundLimits = OutboundLimits(deadline: .seconds(3)), tls: TLSConfiguration? = nil,
         rules: CircuitBreaker.Rules = .init(), lookUp: Resolver.LookUp? = nil, logger: Logger? = nil,
-        clock: ManualClock? = nil, _ body: (OutboundNetwork) async throws -> Result
-    ) async throws -> Result {
+        clock: ManualClock? = nil, _ body: (OutboundNetwork) async throws -> Output
+    ) async throws -> Output {
         let network = OutboundNetwork(
             limits: limits, tls: tls, rules: rules, lookUp: lookUp,
             logger: logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },

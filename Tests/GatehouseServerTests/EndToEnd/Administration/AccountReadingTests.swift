@@ -208,8 +208,8 @@ struct AccountReadingTests {
 }
 
 extension [String] {
-    fileprivate func asyncMap<Result>(_ body: (String) async throws -> Result) async throws -> [Result] {
-        var results: [Result] = []
+    fileprivate func asyncMap<Output>(_ body: (String) async throws -> Output) async throws -> [Output] {
+        var results: [Output] = []
         for element in self { results.append(try await body(element)) }
         return results
     }

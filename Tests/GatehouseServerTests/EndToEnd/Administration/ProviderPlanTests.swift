@@ -16,10 +16,10 @@ struct ProviderPlanTests {
         """
 
     /// Runs the body against a server with the generated accounts.
-    private func with<Result: Sendable>(
+    private func with<Output: Sendable>(
         _ people: GeneratedAccounts, application: String,
-        _ body: @escaping @Sendable (TestServer) async throws -> Result
-    ) async throws -> Result {
+        _ body: @escaping @Sendable (TestServer) async throws -> Output
+    ) async throws -> Output {
         try await TestServer.with(
             application: application, providers: Self.providers, admin: "{ application: demo }"
         ) { server in

@@ -9,7 +9,7 @@ struct Canaille: Sendable {
 
     let provider: RealProvider
 
-    static func with<Result>(_ body: (Canaille) async throws -> Result) async throws -> Result {
+    static func with<Output>(_ body: (Canaille) async throws -> Output) async throws -> Output {
         let programs = try await PythonPrograms.ready()
         return try await ProcessDirectory.with { home in
             let port = try Port.free()

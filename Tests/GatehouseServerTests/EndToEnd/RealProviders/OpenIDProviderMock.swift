@@ -12,7 +12,7 @@ struct OpenIDProviderMock: Sendable {
 
     var issuer: String { provider.issuer }
 
-    static func with<Result>(_ body: (OpenIDProviderMock) async throws -> Result) async throws -> Result {
+    static func with<Output>(_ body: (OpenIDProviderMock) async throws -> Output) async throws -> Output {
         let programs = try await PythonPrograms.ready()
         return try await ProcessDirectory.with { home in
             let port = try Port.free()

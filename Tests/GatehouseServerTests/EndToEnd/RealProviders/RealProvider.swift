@@ -16,10 +16,10 @@ struct RealProvider: Sendable {
     }
 
     /// Starts the provider, runs the body once it responds, and stops it afterwards.
-    static func with<Result>(
+    static func with<Output>(
         _ arguments: [String], of programs: PythonPrograms, port: Int, in home: ProcessDirectory,
-        _ body: (RealProvider) async throws -> Result
-    ) async throws -> Result {
+        _ body: (RealProvider) async throws -> Output
+    ) async throws -> Output {
         let issuer = "http://127.0.0.1:\(port)"
         return try await GatehouseProcess.with(arguments, program: programs.python, in: home) { process in
             let provider = RealProvider(issuer: issuer, process: process)

@@ -14,7 +14,7 @@ struct PythonSinks: Sendable {
     let authority: String
     private let process: GatehouseProcess
 
-    static func with<Result>(_ body: (PythonSinks) async throws -> Result) async throws -> Result {
+    static func with<Output>(_ body: (PythonSinks) async throws -> Output) async throws -> Output {
         let programs = try await PythonPrograms.mailServer()
         return try await ProcessDirectory.with { home in
             try await home.makeCertificate()
