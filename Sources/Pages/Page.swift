@@ -65,7 +65,7 @@ extension Page {
     private static func policy(
         _ permissions: Permissions, nonce: PageNonce, formTargets: [String], image: String?
     ) -> String {
-        let pictures = permissions.contains(.mails) ? ["data:"] : ["'self'", "data:"] + [image].compactMap { $0 }
+        let pictures = permissions.contains(.mails) ? ["data:"] : ["'self'", "data:"] + [image].compactMap(\.self)
         let rules = [
             "default-src 'none'",
             "style-src \(permissions.contains(.mails) ? "'unsafe-inline'" : "'nonce-\(nonce.text)'")",

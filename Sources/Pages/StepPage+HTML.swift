@@ -96,7 +96,7 @@ extension StepPage {
             "minutes": minutes ?? 1, "application": application, "provider": problem.provider ?? "",
         ]
         func text(_ name: String?) -> String? {
-            templates?.render((["problem", problem.code] + [name].compactMap { $0 }).joined(separator: "."), shown)
+            templates?.render((["problem", problem.code] + [name].compactMap(\.self)).joined(separator: "."), shown)
         }
         let reasons = problem.reasons.compactMap { text($0) }
         guard reasons.isEmpty else { return reasons.joined(separator: " ") }

@@ -22,8 +22,8 @@ package struct SignInWays: Sendable, Equatable {
         numbers = registry.all.filter { $0.codeKind == .phone }.map(\.name)
         // Otherwise a code or a reset opens only the account that has the identity.
         guard automatic == .verified else { return }
-        toPhone = registry.coding(for: .phone).map { [$0] } ?? []
-        toEmail = registry.coding(for: .email).map { [$0] } ?? []
+        toPhone = [registry.coding(for: .phone)].compactMap(\.self)
+        toEmail = [registry.coding(for: .email)].compactMap(\.self)
         if let reset = registry.resetting, !toEmail.contains(reset) { toEmail.append(reset) }
     }
 

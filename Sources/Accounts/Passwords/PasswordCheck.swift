@@ -56,7 +56,7 @@ struct PasswordCheck: Sendable {
     /// more tries than one after the other.
     func require(_ password: String, matching hash: PasswordHash?) async throws {
         try await unlockedState()
-        try await match(password, against: [hash].compactMap { $0 })
+        try await match(password, against: [hash].compactMap(\.self))
         try await unlockedState()
         try await store.clearFailures(attempts, application: application)
     }

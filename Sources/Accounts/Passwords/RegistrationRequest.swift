@@ -57,7 +57,7 @@ struct RegistrationRequest: Sendable {
 extension PasswordPolicy {
     /// - Throws: `AccountsError.tooWeakPassword`.
     func refuseWeak(_ password: String, of addresses: [EmailAddress], displayName: String?) async throws {
-        let words = addresses.map(\.value) + [displayName].compactMap { $0 }
+        let words = addresses.map(\.value) + [displayName].compactMap(\.self)
         let weaknesses = await weaknesses(of: password, personalWords: words)
         guard weaknesses.isEmpty else { throw AccountsError.tooWeakPassword(weaknesses) }
     }

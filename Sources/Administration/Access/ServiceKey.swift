@@ -23,6 +23,11 @@ package struct ServiceKey: Sendable, Equatable {
         (self.revokedAt, self.lastUsedAt) = (revokedAt, lastUsedAt)
     }
 
+    /// Whether a text has the form of a key's id: 16 characters of base32.
+    package static func isID(_ text: String) -> Bool {
+        text.utf8.count == 16 && text.utf8.allSatisfy(Base32.alphabet.contains)
+    }
+
     /// The application of the key with that id, which begins with the application's number; `nil` for another text.
     package static func application(ofKey id: String) -> Application.ID? {
         guard id.utf8.count == 16, let bytes = Base32.decode(Array(id.utf8)[...]), bytes.count == 10 else { return nil }
@@ -77,7 +82,7 @@ package struct ServiceKeySecret: Sendable {
 
 /// Base32 in lower case without padding (RFC 4648, 6), for whole groups of five bytes.
 private enum Base32 {
-    private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+    static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
     static func encode(_ bytes: [UInt8]) -> String {
         var (text, buffer, bits): ([UInt8], UInt32, Int) = ([], 0, 0)

@@ -33,15 +33,14 @@ package enum AuditActor: Sendable, Equatable {
 
     /// Reads `key:ID`, `cli:HOST` or `account:UID`, or the id alone.
     ///
-    /// An id alone is that of a key if it is 16 characters of base32, that of an account if it is a UUID or a
+    /// An id alone is that of a key if it has the form of one, that of an account if it is a UUID or a
     /// pseudonym, and otherwise the name of a host.
     package init(_ text: String) {
         for (prefix, make) in Self.prefixes where text.utf8.starts(with: prefix.utf8) {
             self = make(String(Substring(text.utf8.dropFirst(prefix.utf8.count))))
             return
         }
-        let isBase32 = text.utf8.allSatisfy { "abcdefghijklmnopqrstuvwxyz234567".utf8.contains($0) }
-        if text.utf8.count == 16, isBase32 {
+        if ServiceKey.isID(text) {
             self = .key(text)
         } else if UUID(uuidString: text) != nil || [UInt8](hex: text)?.count == 32 {
             self = Self.ofAccount(text)

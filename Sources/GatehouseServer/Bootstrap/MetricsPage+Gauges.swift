@@ -7,15 +7,18 @@ internal import Postgres
 internal import Storage
 
 extension MetricsPage.Gauge {
+    /// The workers of the queues.
+    struct Workers {
+        let outbox: QueueWorker<MessageHandler>
+        let webhooks: QueueWorker<EventHandler>
+        let revocations: QueueWorker<RevocationHandler>
+        let logouts: QueueWorker<LogoutHandler>
+    }
+
     /// All metrics except those of the requests themselves.
     static func all(
-        _ backend: Backend, hashing: HashingPool,
-        workers: (
-            outbox: QueueWorker<MessageHandler>, webhooks: QueueWorker<EventHandler>,
-            revocations: QueueWorker<RevocationHandler>, logouts: QueueWorker<LogoutHandler>
-        ),
-        backlog: Current<Backlog>, liveBearers: Current<Int>, upstreams: any ProviderPortsSource,
-        live: LiveConfiguration
+        _ backend: Backend, hashing: HashingPool, workers: Workers, backlog: Current<Backlog>,
+        liveBearers: Current<Int>, upstreams: any ProviderPortsSource, live: LiveConfiguration
     ) -> [MetricsPage.Gauge] {
         configuration(live) + database(backend) + Self.hashing { hashing.statistics }
             + values(
@@ -83,24 +86,24 @@ extension MetricsPage.Gauge {
 
     private static func database(_ backend: Backend) -> [MetricsPage.Gauge] {
         let (database, channel) = (backend.database, backend.channel)
-        return [
-            .init("database_reachable", help: "1 while statements can be run.") {
-                database.statistics.isReachable ? 1 : 0
-            },
-            .init("database_waiting", help: "Statements accepted and not yet sent.") {
-                Double(database.statistics.waiting)
-            },
-            .init("database_in_flight", help: "Statements sent and not yet answered.") {
-                Double(database.statistics.inFlight)
-            },
-            .init("database_reconnects_total", type: "counter", help: "Connections made again after a loss.") {
-                Double(database.statistics.reconnects)
-            },
-            .init(
-                "replica_channel_current",
-                help: "1 while notifications of other replicas arrive; otherwise each bearer's session is looked up."
-            ) { channel.isCurrent ? 1 : 0 },
-        ]
+        let reachable = MetricsPage.Gauge("database_reachable", help: "1 while statements can be run.") {
+            database.statistics.isReachable ? 1 : 0
+        }
+        let current = MetricsPage.Gauge(
+            "replica_channel_current",
+            help: "1 while notifications of other replicas arrive; otherwise each bearer's session is looked up."
+        ) { channel.isCurrent ? 1 : 0 }
+        return [reachable]
+            + values(
+                of: { database.statistics },
+                [
+                    ("database_waiting", "Statements accepted and not yet sent.", \.waiting),
+                    ("database_in_flight", "Statements sent and not yet answered.", \.inFlight),
+                ])
+            + values(
+                of: { database.statistics }, type: "counter",
+                [("database_reconnects_total", "Connections made again after a loss.", \.reconnects)])
+            + [current]
     }
 
     private static func hashing(_ statistics: @escaping @Sendable () -> HashingStatistics) -> [MetricsPage.Gauge] {

@@ -107,7 +107,8 @@ struct RunningServer {
         let ofAdministrators = ServerPorts(
             webhooks: WebhookPosting(current: backend.webhooks, http: backend.posting), keys: backend.keys,
             chain: backend.audit, limits: limits, configuration: live)
-        let workers = (worker, webhookWorker, revocationWorker, logoutWorker)
+        let workers = MetricsPage.Gauge.Workers(
+            outbox: worker, webhooks: webhookWorker, revocations: revocationWorker, logouts: logoutWorker)
         api = HTTPAPI(
             useCases: useCases, openID: openID,
             administration: AdministrationUseCases(

@@ -75,7 +75,7 @@ package struct OAuthClient: Sendable, Equatable {
 
     /// The name in English, or for all languages.
     package var name: String {
-        names[""] ?? names["en"] ?? names.sorted { $0.key < $1.key }.first?.value ?? id
+        names[""] ?? names["en"] ?? names.min { $0.key < $1.key }?.value ?? id
     }
 
     package var isPublic: Bool { secrets.isEmpty && keys == nil }

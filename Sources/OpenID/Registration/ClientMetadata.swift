@@ -79,7 +79,7 @@ extension ClientMetadata {
         var client = OAuthClient(id: id, names: ["": name ?? uris.first?.destination ?? id])
         client.origin = .registered
         switch authenticationMethod {
-        case .secretBasic, .secretPost: client.secrets = secret.map { [$0] } ?? []
+        case .secretBasic, .secretPost: client.secrets = [secret].compactMap(\.self)
         case .privateKey: client.keys = tokenKeys
         case .none: break
         }

@@ -59,7 +59,7 @@ struct TokenIssuing: Sendable {
     }
 
     private static func audience(_ scopes: [String], resource: String?, issuer: Issuer) -> [String] {
-        var audience = resource.map { [$0] } ?? []
+        var audience = [resource].compactMap(\.self)
         if resource == nil || scopes.contains(StandardScope.openid.rawValue) { audience.append(issuer.url) }
         if scopes.contains(StandardScope.account.rawValue) { audience.append(issuer.application.audience) }
         return audience

@@ -237,7 +237,7 @@ package final class HashingPool: Sendable {
     /// Whether this thread may end; the last thread resumes the callers that wait for the shutdown.
     private func hasEnded() -> Bool {
         let (ended, waiting): (Bool, [CheckedContinuation<Void, Never>]) = state.withLock { state in
-            guard !state.isOpen, state.queue.count == 0 else { return (false, []) }
+            guard !state.isOpen, state.queue.isEmpty else { return (false, []) }
             state.liveThreads -= 1
             return (true, state.liveThreads == 0 ? state.awaitingShutdown : [])
         }

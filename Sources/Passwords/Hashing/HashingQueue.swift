@@ -75,6 +75,7 @@ struct HashingQueue {
 
     /// The number of waiting jobs.
     var count: Int { jobs.count }
+    var isEmpty: Bool { jobs.isEmpty }
     var reserved: Int { reservations.count }
     func count(_ group: Group) -> Int { members[group] ?? 0 }
 

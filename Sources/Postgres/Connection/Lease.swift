@@ -27,7 +27,7 @@ final class Lease: Sendable {
         // They are posted under the lock, so that statements of concurrent callers keep their order.
         let (requests, isPosted) = unsent.withLock { unsent in
             defer { unsent = [] }
-            let requests = unsent + [last].compactMap { $0 }
+            let requests = unsent + [last].compactMap(\.self)
             return (requests, inbox.post(requests.map(Message.submit)))
         }
         if !isPosted { requests.forEach { $0.promise.fail(.stopped) } }

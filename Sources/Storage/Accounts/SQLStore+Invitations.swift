@@ -111,6 +111,6 @@ extension SQLStore: RecoveryStore {
         """)
 
     package func removePasswords(of uid: UUID, application: Application.ID) async throws -> Bool {
-        try await run(Self.removePasswords, [.application(application), .uuid(uid)]).count > 0
+        try await !run(Self.removePasswords, [.application(application), .uuid(uid)]).isEmpty
     }
 }

@@ -107,7 +107,7 @@ struct ClientSection: SettingsSection {
         Setting("refreshLifetime", .positiveDuration, help: "How long its refresh tokens may stay unused."),
     ]
 
-    private var allSecrets: [String] { ([secret].compactMap { $0 } + secrets).map(\.value) }
+    private var allSecrets: [String] { ([secret].compactMap(\.self) + secrets).map(\.value) }
     private var allGrants: [Grant] { grants ?? [.authorizationCode, .refreshToken] }
 
     func validate() throws(SettingsError) {

@@ -26,10 +26,11 @@ extension ConsoleRequest {
             "sessionsOpened": counted(plan["sessions"]["openedByIt"]),
             "sessionsOfStranded": counted(plan["sessions"]["ofStranded"]),
         ]
-        for count in ["identities", "accounts", "inGrace", "stranded", "detour", "unaffected"] {
+        for count in [
+            "identities", "accounts", "inGrace", "stranded", "detour", "unaffected", "signIns7d", "flowsUnderWay",
+        ] {
             values[count] = counted(plan[count])
         }
-        for count in ["signIns7d", "flowsUnderWay"] { values[count] = counted(plan[count]) }
         values["bar"] = FateBar(of: plan).map(\.json) ?? false
         let title = ConsoleTemplates.text("plan.title") ?? "Plan"
         return ConsolePage("provider-plan", title: "\(title): \(name)", values)
