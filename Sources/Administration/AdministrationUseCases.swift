@@ -16,6 +16,7 @@ package final class AdministrationUseCases: Sendable {
     package let capacity: AdminCapacity
     package let limits: any RateLimiting
     package let trail: any AuditTrail
+    package let time: any TimeSource
     package let keys: ServiceKeys
     package let consoleSessions: ConsoleSessions
     package let acts: AccountActs
@@ -53,6 +54,7 @@ package final class AdministrationUseCases: Sendable {
         self.capacity = capacity
         limits = accounts.limits
         trail = store
+        time = accounts.time
         keys = ServiceKeys(store: store, limits: accounts.limits)
         consoleSessions = ConsoleSessions(store: store, sealing: sealing, opaque: opaque)
         acts = AccountActs(store: store)
@@ -66,8 +68,8 @@ package final class AdministrationUseCases: Sendable {
         providerPlans = ProviderPlans(store: store, turn: switches.turn)
         providerSwitches = switches
         invitations = AccountInvitations(
-            store: store, limits: accounts.limits, opaque: opaque, time: accounts.time)
-        recoveryLinks = RecoveryLinks(limits: accounts.limits, opaque: opaque, time: accounts.time)
+            store: store, limits: accounts.limits, opaque: opaque, time: time)
+        recoveryLinks = RecoveryLinks(limits: accounts.limits, opaque: opaque, time: time)
         erasures = ErasureActs(store: store, cursors: cursors)
         webhooks = WebhookActs(store: store, trail: store, directory: ports.webhooks)
         deliveries = DeliveryActs(store: store, cursors: cursors)

@@ -7,13 +7,16 @@ package struct ProviderSwitches: Sendable {
         & OwnerNotices.Store
 
     let store: any TransactionalStore & Store
+    let time: any TimeSource
     /// Lets this server follow a switch before it answers.
     let follow: @Sendable () async -> Void
     /// A count reads many rows, so a server makes one at a time, for plans and switches together.
     let turn = AdminCapacity(places: 1)
 
-    package init(store: any TransactionalStore & Store, follow: @escaping @Sendable () async -> Void = {}) {
-        (self.store, self.follow) = (store, follow)
+    package init(
+        store: any TransactionalStore & Store, time: any TimeSource, follow: @escaping @Sendable () async -> Void = {}
+    ) {
+        (self.store, self.time, self.follow) = (store, time, follow)
     }
 
     /// Switches a provider as a plan says, for a limited time.
@@ -26,7 +29,7 @@ package struct ProviderSwitches: Sendable {
         in application: Application
     ) async throws -> ProviderSwitch {
         let configured = try Self.provider(provider, of: application)
-        let until = try Self.end(of: request)
+        let until = try end(of: request)
         let made = try await turn.run {
             try await store.retryingTransaction(within: .planning) { store in
                 let (change, before) = try await Self.confirmed(
@@ -44,7 +47,7 @@ package struct ProviderSwitches: Sendable {
                 let made = try await store.insert(
                     ProviderSwitch(
                         id: UUID(), provider: provider, mode: change.to, fileMode: configured.declaration.mode,
-                        since: Date(), until: until),
+                        since: time.now(), until: until),
                     from: change.from, details: effect, by: act, application: application.id)
                 if request.notifies || request.endsSessions {
                     try await store.list(
@@ -130,8 +133,8 @@ extension ProviderSwitches {
         return configured
     }
 
-    private static func end(of request: SwitchRequest) throws -> Date {
-        let now = Date()
+    private func end(of request: SwitchRequest) throws -> Date {
+        let now = time.now()
         guard let until = request.until else { return now.addingTimeInterval(SwitchRequest.standardLifetime) }
         // A client that adds 30 days to its own time may have a fast clock.
         guard until > now, until <= now.addingTimeInterval(SwitchRequest.longestLifetime + 60) else {

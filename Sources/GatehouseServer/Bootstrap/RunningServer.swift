@@ -77,7 +77,7 @@ struct RunningServer {
         revocationWorker = QueueWorker(
             RevocationHandler(queue: backend.revocationQueue(), providers: scopes), logger: backend.logger)
         site = LiveSite(try await backend.site(of: configuration))
-        switches = SwitchFollower(backend: backend, site: site, types: installed.kinds)
+        switches = SwitchFollower(backend: backend, site: site, types: installed.kinds, time: useCases.time)
         // A restart keeps the switches.
         try await switches.refresh()
         // The keys of clients are fetched apart from those of providers, and those of registered clients apart from both.

@@ -28,20 +28,21 @@ final class SwitchFollower: Sendable {
     private let backend: Backend
     private let site: LiveSite
     private let types: [any Provider.Type]
+    private let time: any TimeSource
     private let state = Mutex(State())
     /// An element for each configuration whose modes are yet to be recorded.
     private let configurations = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let changes: AsyncStream<Void>
 
-    init(backend: Backend, site: LiveSite, types: [any Provider.Type]) {
-        (self.backend, self.site, self.types) = (backend, site, types)
+    init(backend: Backend, site: LiveSite, types: [any Provider.Type], time: any TimeSource) {
+        (self.backend, self.site, self.types, self.time) = (backend, site, types, time)
         changes = backend.channel.switchChanges()
         configurations.continuation.yield()
     }
 
     /// Switching at this server, which follows a switch before it answers.
     var useCase: ProviderSwitches {
-        ProviderSwitches(store: backend.store) { [weak self] in try? await self?.refresh() }
+        ProviderSwitches(store: backend.store, time: time) { [weak self] in try? await self?.refresh() }
     }
 
     /// Reads the switches and follows them.
@@ -57,7 +58,7 @@ final class SwitchFollower: Sendable {
             // An application that this server does not have is another server's.
             guard let application = configured.first(where: { $0.id == id }) else { continue }
             if let reason = made.end(under: application.providers[made.provider]?.declaration.mode) {
-                try await ProviderSwitches(store: backend.store).end(made, because: reason, application: id)
+                try await ProviderSwitches(store: backend.store, time: time).end(made, because: reason, application: id)
             } else {
                 modes[id, default: [:]][made.provider] = made.mode
                 ends.append(made.until)
@@ -93,7 +94,7 @@ final class SwitchFollower: Sendable {
     /// Reads the switches again when one is due to end, and after the longest pause.
     func tend() async throws {
         let (readAt, nextEnd) = state.withLock { ($0.readAt, $0.nextEnd) }
-        let isOver = nextEnd.map { $0 <= Date() } ?? false
+        let isOver = nextEnd.map { $0 <= time.now() } ?? false
         guard isOver || readAt.duration(to: .now) >= ProviderSwitch.longestLag else { return }
         try await refresh()
     }

@@ -31,7 +31,7 @@ struct ActOperations: Sendable {
         AdminOperation(
             "accounts.disable", scope: .writeAccounts, errors: [.accountNotFound, .lastOwner]
         ) { request, input in
-            let end = try input.body.body.end
+            let end = try input.body.body.end(after: request.services.time.now())
             let act = try await request.act(input.body, on: input.uid)
             try await request.acts.setDisabled(true, until: end, uid: input.uid, by: act, in: request.application)
             return try await request.account(input.uid)

@@ -36,12 +36,10 @@ struct DisablingBody: RequestPayload {
     static let fields = RequestFields(Self.init, .init("until"))
 
     /// - Throws: `AccountsError.invalidParameter` if the time is in the past.
-    var end: Date? {
-        get throws {
-            guard let end = until?.date else { return nil }
-            guard end > Date() else { throw AccountsError.invalidParameter("until", reason: "must be in the future") }
-            return end
-        }
+    func end(after now: Date) throws -> Date? {
+        guard let end = until?.date else { return nil }
+        guard end > now else { throw AccountsError.invalidParameter("until", reason: "must be in the future") }
+        return end
     }
 }
 
