@@ -52,7 +52,7 @@ struct AccessRulesTests {
     /// The JSON object `{"a":"…"}` takes eight bytes besides the text.
     @Test(arguments: [2, 1000, 4096]) func `claims fit up to the last byte`(largest: Int) {
         var rules = AccessRules()
-        rules.largestClaims = largest
+        rules.claimsLimit = largest
         func claims(_ size: Int) -> AccessChange {
             AccessChange(claims: size == 2 ? [:] : ["a": .string(String(repeating: "x", count: max(0, size - 8)))])
         }

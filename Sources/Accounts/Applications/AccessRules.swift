@@ -6,13 +6,13 @@ package struct AccessRules: Sendable, Equatable {
     package static let mostRoles = 32
     /// How deep claims may be nested, counting the object of all claims.
     package static let deepestClaims = 4
-    /// The highest `largestClaims`; clients send the token with each request.
-    package static let longestClaims = 4096
+    /// The highest `claimsLimit`; clients send the token with each request.
+    package static let highestClaimsLimit = 4096
 
     /// The only roles that accounts may have; `nil` allows every name of the right form.
     package var roles: [String]?
     /// The largest size of all claims as a JSON object, in bytes.
-    package var largestClaims = 1000
+    package var claimsLimit = 1000
 
     package init() {}
 
@@ -55,8 +55,8 @@ package struct AccessRules: Sendable, Equatable {
         }
         var written = JSONObjectWriter()
         for (name, value) in claims { written.add(name, value) }
-        guard written.finished().count <= largestClaims else {
-            throw .invalidParameter("claims", reason: "is larger than \(largestClaims) bytes")
+        guard written.finished().count <= claimsLimit else {
+            throw .invalidParameter("claims", reason: "is larger than \(claimsLimit) bytes")
         }
     }
 }

@@ -3,7 +3,7 @@ package import Foundation
 package import ProviderKit
 
 /// A lock that keeps a person or a client out for a while.
-package struct Lock: Sendable, Equatable {
+package struct SubjectLock: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
         /// Too many wrong passwords.
         case password
@@ -34,7 +34,7 @@ package protocol LockStore: Sendable {
     func owner(of address: Address, application: Application.ID) async throws -> UUID?
 
     /// The locks that hold now.
-    func locks(_ keys: LockKeys, of kind: Address.Kind?, application: Application.ID) async throws -> [Lock]
+    func locks(_ keys: LockKeys, of kind: Address.Kind?, application: Application.ID) async throws -> [SubjectLock]
 
     /// Removes the counters behind these keys, also those that do not lock yet, and records the act if there were any.
     ///

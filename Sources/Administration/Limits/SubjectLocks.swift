@@ -16,7 +16,7 @@ package struct SubjectLocks: Sendable {
     /// The locks of a subject; `routes` are those whose calls the limit `general` counts.
     package func search(
         _ subject: LimitedSubject, routes: [String], by act: AdministrativeAct, in application: Application
-    ) async throws -> [Lock] {
+    ) async throws -> [SubjectLock] {
         let locks = try await store.transaction(within: .administration) { store in
             try await self.locks(of: subject, routes: routes, in: application, store: store).locks
         }
@@ -40,7 +40,7 @@ package struct SubjectLocks: Sendable {
     /// - Throws: `AccountsError.rateLimited`.
     package func lift(
         _ subject: LimitedSubject, routes: [String], by act: AdministrativeAct, in application: Application
-    ) async throws -> [Lock] {
+    ) async throws -> [SubjectLock] {
         try await limits.spend(.adminLift, of: RateSubject(target: subject.limitName), in: application)
         let locks = try await store.transaction(within: .administration) { store in
             let found = try await self.locks(of: subject, routes: routes, in: application, store: store)
@@ -53,7 +53,7 @@ package struct SubjectLocks: Sendable {
 
     private func locks(
         of subject: LimitedSubject, routes: [String], in application: Application, store: any LockStore
-    ) async throws -> (locks: [Lock], keys: LockKeys, owner: UUID?) {
+    ) async throws -> (locks: [SubjectLock], keys: LockKeys, owner: UUID?) {
         var owner: UUID?
         var kind: Address.Kind?
         if case .address(let address) = subject {

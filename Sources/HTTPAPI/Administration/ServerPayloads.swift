@@ -84,7 +84,7 @@ struct SubjectBody: RequestPayload {
     }
 }
 
-extension Lock: ResponsePayload {
+extension SubjectLock: ResponsePayload {
     package static let fields = ResponseFields<Self>("AdminLock") {
         Field("kind", as: .choice(of: Kind.self), \.kind.rawValue)
         Field("name", \.name)
@@ -93,17 +93,17 @@ extension Lock: ResponsePayload {
 }
 
 struct LockList: ResponsePayload {
-    let locks: [Lock]
+    let locks: [SubjectLock]
 
     static let fields = ResponseFields<Self>("AdminLockList") { Field("locks", \.locks) }
 }
 
 /// The locks that were lifted; none are left.
 struct LiftedLocks: ResponsePayload {
-    let lifted: [Lock]
+    let lifted: [SubjectLock]
 
     static let fields = ResponseFields<Self>("AdminLiftedLocks") {
-        Field("locks") { _ in [Lock]() }
+        Field("locks") { _ in [SubjectLock]() }
         Field("lifted", \.lifted)
     }
 }

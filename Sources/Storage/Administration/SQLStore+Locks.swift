@@ -43,7 +43,7 @@ extension SQLStore: LockStore {
 
     package func locks(
         _ keys: LockKeys, of kind: Address.Kind?, application: Application.ID
-    ) async throws -> [Lock] {
+    ) async throws -> [SubjectLock] {
         let id = Bind.application(application)
         let answers = try await run([
             (
@@ -61,17 +61,18 @@ extension SQLStore: LockStore {
         ])
         var locks = try answers[0].decoded { row in
             let (provider, until): (String, Date) = (try row.next(), try row.next())
-            return Lock(
+            return SubjectLock(
                 kind: provider.isEmpty ? .pin : .password, name: provider.isEmpty ? "pin" : provider, until: until)
         }
         locks += try answers[1].decoded { row in
-            Lock(kind: try row.next() ? .code : .codeElsewhere, name: kind?.rawValue ?? "", until: try row.next())
+            SubjectLock(
+                kind: try row.next() ? .code : .codeElsewhere, name: kind?.rawValue ?? "", until: try row.next())
         }
         locks += try answers[2].decoded { row in
             let (position, until): (Int, Date) = (try row.next(), try row.next())
             guard keys.rates.indices.contains(position) else { throw StoreConflict() }
             let key = keys.rates[position]
-            return Lock(kind: key.isOfBlock ? .networkRate : .rate, name: key.limit.rawValue, until: until)
+            return SubjectLock(kind: key.isOfBlock ? .networkRate : .rate, name: key.limit.rawValue, until: until)
         }
         return locks
     }

@@ -7,7 +7,7 @@ struct ClaimsSection: SettingsSection {
 
     static let settings = [
         Setting(
-            "largest", .integer(2...AccessRules.longestClaims), default: "1000",
+            "largest", .integer(2...AccessRules.highestClaimsLimit), default: "1000",
             help: """
                 The largest size of an account's claims as JSON, in bytes. Clients send them with each request, and many \
                 proxies refuse requests whose header fields exceed 8 KiB in all.

@@ -69,7 +69,7 @@ extension Configuration.Application {
         policy.restoresOnSignIn = settings.deletion.restoreOnSignIn
         policy.switches = settings.console.switches
         policy.access.roles = settings.roles
-        policy.access.largestClaims = settings.claims.largest
+        policy.access.claimsLimit = settings.claims.largest
         policy.pin = settings.dialects.immich?.pin.value ?? PinRules()
         self.policy = policy
     }
