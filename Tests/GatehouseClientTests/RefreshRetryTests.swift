@@ -44,7 +44,7 @@ struct RefreshRetryTests {
         }
     }
 
-    @Test func `until the pause has passed calls fail without a refresh`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `until the pause has passed calls fail without a refresh`() async throws {
         let transport = ScriptedTransport()
         let options = GatehouseClient.Options(
             storage: MemoryStorage(), transport: transport, longestWait: .zero)

@@ -42,6 +42,12 @@ struct DecodedToken {
         return publicKey.isValidSignature(signature, for: Array(jws.signingInput))
     }
 
+    /// Waits for the end of the token's lifetime, because the server process has no manual clock.
+    func waitUntilExpired() async throws {
+        guard let expiry = claims["exp"].integer else { throw Malformed() }
+        try await Task.sleep(for: .seconds(Double(expiry) - Date().timeIntervalSince1970 + 0.05))
+    }
+
     private static func json(_ part: String) throws -> JSONValue {
         guard let bytes = Base64URL.decode(Array(part.utf8)) else { throw Malformed() }
         return try JSONDecoder().decode(JSONValue.self, from: Data(bytes))

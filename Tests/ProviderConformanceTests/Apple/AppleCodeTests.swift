@@ -106,9 +106,8 @@ private struct TokenHeader: Decodable {
     let kid: String
 
     init(_ token: String) throws {
-        var base64 = String(token.prefix { $0 != "." }).replacing("-", with: "+").replacing("_", with: "/")
-        while !base64.utf8.count.isMultiple(of: 4) { base64 += "=" }
-        self = try JSONDecoder().decode(Self.self, from: #require(Data(base64Encoded: base64)))
+        let header = try #require(Data(base64URL: String(token.prefix { $0 != "." })))
+        self = try JSONDecoder().decode(Self.self, from: header)
     }
 }
 

@@ -10,8 +10,6 @@ import Testing
 
 /// Deleting, restoring, erasing and exporting accounts.
 struct DeletionActTests {
-    private let reason: JSONValue = ["code": "person-asked", "ticket": "T-1"]
-
     @Test func `a deleted account can be restored, and each act is recorded once`() async throws {
         try await TestServer.administered { server, admin in
             let person = try await admin.api.register(at: server)
@@ -25,7 +23,7 @@ struct DeletionActTests {
             }
             #expect(receipts[0] == receipts[1])
             #expect(deleted.map(\.event) == ["account.deleted"])
-            #expect(deleted.first?.details == ["actor": admin.actor, "reason": reason, "by": "admin"])
+            #expect(deleted.first?.details == ["actor": admin.actor, "reason": APIClient.reason, "by": "admin"])
             #expect(try await admin.api.login(person.email).code == "ACCOUNT_DELETED")
             #expect(try await admin.api.status(of: person.accessToken) == 401)
             let receipt = try #require(receipts[0]["receipt"].string)
@@ -38,7 +36,7 @@ struct DeletionActTests {
                 }
             }
             #expect(restored.map(\.event) == ["account.restored"])
-            #expect(restored.first?.details == ["actor": admin.actor, "reason": reason])
+            #expect(restored.first?.details == ["actor": admin.actor, "reason": APIClient.reason])
             #expect(try await admin.api.get("/erasures/\(receipt)")["status"] == "restored")
             #expect(try await admin.api.login(person.email).status == 200)
         }
@@ -93,7 +91,7 @@ struct DeletionActTests {
                 }
             }
             #expect(events.map(\.event) == ["purge.run"])
-            #expect(events.first?.details == ["actor": admin.actor, "reason": reason, "now": true])
+            #expect(events.first?.details == ["actor": admin.actor, "reason": APIClient.reason, "now": true])
             try await eventually("it is erased") { try await server.accounts(person.uid) == 0 }
             let again = try await admin.act("/erase", on: person.uid, confirm)
             #expect(again.status == 202 && again["receipt"] == deleted["receipt"], "\(again.text)")
@@ -136,7 +134,7 @@ struct DeletionActTests {
                 answer = try await admin.act("/export", on: person.uid, confirm)
             }
             #expect(events.map(\.event) == ["account.exported"])
-            #expect(events.first?.details == ["actor": admin.actor, "reason": reason, "by": "admin"])
+            #expect(events.first?.details == ["actor": admin.actor, "reason": APIClient.reason, "by": "admin"])
             #expect(answer.headers.first(name: "content-disposition")?.contains(person.uid) == true)
             #expect(answer.headers.first(name: "cache-control") == "no-store")
             let own = try await admin.api.get("/auth/account/export", bearer: person.accessToken)
