@@ -31,7 +31,7 @@ extension Target.Dependency {
 }
 
 /// A library target, by default in the folder of its name under `Sources/`.
-func room(
+func module(
     _ name: String, path: String? = nil, imports dependencies: [Target.Dependency],
     plugins: [Target.PluginUsage] = []
 ) -> Target {
@@ -40,7 +40,7 @@ func room(
 
 /// A provider: a target in a folder under `Plugins/` that can import `ProviderKit` only.
 func plugin(_ name: String) -> Target {
-    room("\(name)Provider", path: "Plugins/\(name)", imports: ["ProviderKit"])
+    module("\(name)Provider", path: "Plugins/\(name)", imports: ["ProviderKit"])
 }
 
 func tests(_ name: String, of dependencies: [Target.Dependency]) -> Target {
@@ -78,39 +78,34 @@ let package = Package(
     ],
     targets: [
         // For apps; it depends on nothing, so that they fetch and build none of the server.
-        room("GatehouseClient", imports: []),
-        room("ProviderKit", imports: ["CIDN2", "CPhoneNumber", .crypto]),
-        room("Accounts", imports: ["ProviderKit"]),
-        room("Administration", imports: ["Accounts", "ProviderKit"]),
-        room("OpenID", imports: ["Accounts", "ProviderKit"]),
-        room("QRCode", imports: ["CQRCode"]),
-        room("MaxMind", imports: ["OpenID", "ProviderKit", "CMaxMindDB"]),
-        room("Pages", imports: ["ProviderKit", "QRCode", .mustache], plugins: ["EmbedFiles"]),
-        room("Console", imports: ["Pages", "ProviderKit", .mustache], plugins: ["EmbedFiles"]),
-        room("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras]),
-        room(
+        module("GatehouseClient", imports: []),
+        module("ProviderKit", imports: ["CIDN2", "CPhoneNumber", .crypto]),
+        module("Accounts", imports: ["ProviderKit"]),
+        module("Administration", imports: ["Accounts", "ProviderKit"]),
+        module("OpenID", imports: ["Accounts", "ProviderKit"]),
+        module("QRCode", imports: ["CQRCode"]),
+        module("MaxMind", imports: ["OpenID", "ProviderKit", "CMaxMindDB"]),
+        module("Pages", imports: ["ProviderKit", "QRCode", .mustache], plugins: ["EmbedFiles"]),
+        module("Console", imports: ["Pages", "ProviderKit", .mustache], plugins: ["EmbedFiles"]),
+        module("Tokens", imports: ["Accounts", "ProviderKit", .crypto, .cryptoExtras]),
+        module(
             "Outbound",
-            imports: [
-                "ProviderKit", .httpClient, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .logging,
-            ]),
-        room("Passwords", imports: ["Accounts", "ProviderKit", "CArgon2", "CZxcvbn", .crypto]),
-        room("Postgres", imports: ["CLibPQ", .logging, .crypto]),
-        room("Migrations", path: "migrations", imports: ["Postgres"], plugins: ["EmbedFiles"]),
-        room("Storage", imports: ["Accounts", "Administration", "OpenID", "Postgres", "ProviderKit"]),
-        room(
+            imports: ["ProviderKit", .httpClient, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .logging]),
+        module("Passwords", imports: ["Accounts", "ProviderKit", "CArgon2", "CZxcvbn", .crypto]),
+        module("Postgres", imports: ["CLibPQ", .logging, .crypto]),
+        module("Migrations", path: "migrations", imports: ["Postgres"], plugins: ["EmbedFiles"]),
+        module("Storage", imports: ["Accounts", "Administration", "OpenID", "Postgres", "ProviderKit"]),
+        module(
             "Delivery",
-            imports: [
-                "Accounts", "ProviderKit", "CCurl", .crypto, .lifecycle, .logging,
-                .mustache,
-            ], plugins: ["EmbedFiles"]),
-        room(
+            imports: ["Accounts", "ProviderKit", "CCurl", .crypto, .lifecycle, .logging, .mustache],
+            plugins: ["EmbedFiles"]),
+        module(
             "HTTPAPI",
             imports: [
                 "Accounts", "Administration", "Console", "OpenID", "Pages", "ProviderKit", .hummingbird, .httpTypes,
-                .nioCore,
-                .nioHTTPTypes, .logging, .mustache,
+                .nioCore, .nioHTTPTypes, .logging, .mustache,
             ], plugins: ["EmbedFiles"]),
-        room(
+        module(
             "GatehouseServer",
             imports: [
                 "HTTPAPI", "Storage", "Delivery", "Tokens", "Passwords", "Administration", "OpenID", "Outbound",
@@ -126,7 +121,7 @@ let package = Package(
             name: "Gatehouse",
             dependencies: ["GatehouseServer"] + plugins.map { .target(name: "\($0)Provider") },
             swiftSettings: house),
-        room(
+        module(
             "GatehouseTesting",
             imports: [
                 "ProviderKit", "Accounts", "GatehouseServer", "Postgres", "Tokens", .crypto, .cryptoExtras, .logging,
@@ -191,8 +186,7 @@ let package = Package(
             "HTTPAPITests",
             of: [
                 "HTTPAPI", "Accounts", "Pages", "ProviderKit", .httpTypes, .hummingbird, .logging, .nioCore,
-                .nioEmbedded,
-                .nioHTTPTypes,
+                .nioEmbedded, .nioHTTPTypes,
             ]),
         tests(
             "GatehouseServerTests",
@@ -200,8 +194,7 @@ let package = Package(
                 "GatehouseServer", "GatehouseBench", "GatehouseTesting", "AnonymousProvider", "AppleProvider",
                 "CustomTokenProvider", "EmailProvider", "MobileNetworkProvider", "OpenIDConnectProvider",
                 "PhoneProvider", "GatehouseClient", "Accounts", "Administration", "Console", "Delivery", "HTTPAPI",
-                "Migrations",
-                "OpenID", "Outbound", "Pages", "Passwords", "Postgres", "ProviderKit", "Storage",
+                "Migrations", "OpenID", "Outbound", "Pages", "Passwords", "Postgres", "ProviderKit", "Storage",
                 "Tokens", .hummingbird, .httpTypes, .logging, .lifecycle, .nioCore, .nioEmbedded, .nioHTTP1,
                 .httpClient, .crypto,
             ]),
