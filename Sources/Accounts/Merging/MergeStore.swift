@@ -7,8 +7,8 @@ package struct Merge: Sendable, Equatable {
     package let undoneAt: Date?
     /// The ids of the identities that moved.
     ///
-    /// Once the merge is read again, they include those that are an address of the absorbed account and joined the
-    /// survivor later, as by a code sent there. They leave with the address if the merge is undone.
+    /// Once the merge is read again, they include those that joined the survivor later and are, or prove, an address of
+    /// the absorbed account. They leave with the address if the merge is undone.
     package let identities: [UUID]
     /// The survivor's guest identities that the merge removed.
     ///

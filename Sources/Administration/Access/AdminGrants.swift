@@ -32,7 +32,7 @@ package struct AdminGrants: Sendable {
     ) async throws -> Bool {
         try await store.retryingTransaction(within: .administration) { store in
             try await lockLive(uid, in: store)
-            try await grant(role, to: uid, on: application, by: act, in: store)
+            return try await grant(role, to: uid, on: application, by: act, in: store)
         }
     }
 

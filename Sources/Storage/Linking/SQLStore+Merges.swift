@@ -193,15 +193,15 @@ extension SQLStore: AliasStore, MergeStore {
 
     /// The columns of a merge `m`, for `nextMerge`.
     ///
-    /// The identities are those that moved, and those that are an address of the absorbed account and joined the
-    /// survivor after the merge. An undo returns the address, so the identity must not open the survivor any longer.
+    /// The identities are those that moved, and those that joined the survivor after the merge and are, or prove, an
+    /// address of the absorbed account. An undo returns the address, so they must not open the survivor any longer.
     static let mergeColumns: StaticString = """
         SELECT m.id, m.survivor, m.absorbed, m.merged_at, m.undo_until, m.undone_at,
                m.identities || ARRAY(
                    SELECT i.id FROM identities i
                     WHERE i.application_id = $1 AND i.uid = m.survivor AND i.created_at > m.merged_at
-                      AND i.provider_uid = ANY (m.addresses)
-                      AND (i.email = i.provider_uid OR i.phone = i.provider_uid)),
+                      AND (i.email = ANY (m.addresses) AND (i.email_verified OR i.email = i.provider_uid)
+                           OR i.phone = ANY (m.addresses) AND (i.phone_verified OR i.phone = i.provider_uid))),
                m.parked
         """
 

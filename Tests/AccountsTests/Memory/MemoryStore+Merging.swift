@@ -121,7 +121,8 @@ extension MemoryRows {
     fileprivate func undoable(_ row: MergeRow) -> Merge {
         let merge = row.merge
         let later = identities(of: merge.survivor).filter { identity in
-            identity.createdAt > merge.mergedAt && row.addresses.contains { $0.value == identity.providerUid }
+            identity.createdAt > merge.mergedAt
+                && row.addresses.contains { $0.value == identity.providerUid || identity.isVerified($0) }
         }
         return Merge(
             id: merge.id, survivor: merge.survivor, absorbed: merge.absorbed, mergedAt: merge.mergedAt,
