@@ -38,7 +38,8 @@ struct AdminInviteCommandTests {
                 #expect(other.text.contains("a•••@e•••.com") && !other.text.contains("ada@"))
 
                 let refused: [([String], String)] = [
-                    (["--role", "king"], "--role must be one of"), (["--on", "nope"], "there is no application nope"),
+                    (["--role", "king"], "The value 'king' is invalid for '--role"),
+                    (["--on", "nope"], "there is no application nope"),
                     (["--email", "ada"], "--email is not an e-mail address"),
                     (["--expires", "8d"], "--expires is not between 1 hour and 7 days"),
                     (["--expires", "59m"], "--expires is not between"),
