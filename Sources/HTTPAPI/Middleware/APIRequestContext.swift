@@ -57,23 +57,19 @@ final class RequestScope: Sendable {
     let client: Client
     /// `/apps/{application}`, or empty.
     let pathPrefix: String
+    /// What precedes the paths of endpoints in the client's URLs (`ApplicationLookup`).
+    let publicPath: String
     let site: Site
     let listener: Listener
     let forwarding: Forwarding
 
     init(
-        application: ServedApplication, pathPrefix: String = "", client: Client, forwarding: Forwarding, site: Site,
-        listener: Listener
+        application: ServedApplication, pathPrefix: String = "", publicPath: String = "", client: Client,
+        forwarding: Forwarding, site: Site, listener: Listener
     ) {
-        (self.application, self.pathPrefix, self.client) = (application, pathPrefix, client)
+        (self.application, self.client) = (application, client)
+        (self.pathPrefix, self.publicPath) = (pathPrefix, publicPath)
         (self.forwarding, self.site, self.listener) = (forwarding, site, listener)
-    }
-
-    /// What precedes the paths of endpoints in the client's URLs: the path of the server's URL and `pathPrefix`; nothing at
-    /// a host that is the application's own.
-    var publicPath: String {
-        let isAtOwnHost = pathPrefix.isEmpty && !application.application.issuer.hasSameBytes(as: site.publicURL)
-        return isAtOwnHost ? "" : site.publicPath + pathPrefix
     }
 
     /// The client's address; `nil` if the request came through a trusted proxy that did not state it.

@@ -73,8 +73,8 @@ package struct APIResponder: HTTPResponder {
         let lookup = try ApplicationLookup(of: request, in: site)
         let client = Self.client(of: request, address: forwarding.address)
         let scope = RequestScope(
-            application: lookup.application, pathPrefix: lookup.pathPrefix, client: client, forwarding: forwarding,
-            site: site, listener: listener)
+            application: lookup.application, pathPrefix: lookup.pathPrefix, publicPath: lookup.publicPath(in: site),
+            client: client, forwarding: forwarding, site: site, listener: listener)
         context.scope = scope
         if OriginRule.isPreflight(request) {
             try exception(for: request, context: context)?.requireServed(in: scope)

@@ -8,6 +8,7 @@ struct ApplicationLookup {
     let pathPrefix: String
     /// The path and query without the application's prefix.
     let path: String
+    private let isAtOwnHost: Bool
 
     private static let prefix = "/apps/"
     private static let metadataPath = "/.well-known/oauth-authorization-server"
@@ -21,18 +22,26 @@ struct ApplicationLookup {
             application = try site.application(named: String(name))
             pathPrefix = Self.prefix + name
             path = Self.metadataPath + whole.dropFirst(Self.metadataPath.count + pathPrefix.count)
+            isAtOwnHost = false
         } else if whole.hasPrefix(Self.prefix) {
             let name = whole.dropFirst(Self.prefix.count).prefix { $0 != "/" && $0 != "?" }
             application = try site.application(named: String(name))
             pathPrefix = Self.prefix + name
             let rest = String(whole.dropFirst(pathPrefix.count))
             path = rest.hasPrefix("/") ? rest : "/" + rest
+            isAtOwnHost = false
         } else {
-            application = try site.application(named: Self.name(byHostOf: request, in: site) ?? site.defaultApplication)
+            let name = Self.name(byHostOf: request, in: site)
+            application = try site.application(named: name ?? site.defaultApplication)
             pathPrefix = ""
             path = whole
+            isAtOwnHost = name != nil && request.hostName != site.publicHost
         }
     }
+
+    /// What precedes the paths of endpoints in the client's URLs: the path of the server's URL and `pathPrefix`; nothing at
+    /// a host that is the application's own.
+    func publicPath(in site: Site) -> String { isAtOwnHost ? "" : site.publicPath + pathPrefix }
 
     /// The path without an application's prefix and the query, also of an unknown application.
     static func ownPath(of request: Request) -> String {

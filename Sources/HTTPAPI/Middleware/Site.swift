@@ -65,6 +65,8 @@ package final class Site: Sendable {
     package let defaultApplication: String
     /// The server's URL, without a trailing slash.
     let publicURL: String
+    /// The host of that URL, in lower case.
+    let publicHost: String
     /// The path of that URL, which a proxy removes before the server gets the request; empty if there is none.
     let publicPath: String
     /// The server's own origin.
@@ -87,7 +89,9 @@ package final class Site: Sendable {
         self.hosts = hosts
         self.defaultApplication = defaultApplication
         self.publicURL = publicURL
-        publicPath = URLComponents(string: publicURL)?.percentEncodedPath ?? ""
+        let components = URLComponents(string: publicURL)
+        publicHost = components?.host?.lowercased() ?? ""
+        publicPath = components?.percentEncodedPath ?? ""
         ownOrigin = Issuer.origin(of: publicURL)
         self.isDevelopment = isDevelopment
         self.endsTLS = endsTLS

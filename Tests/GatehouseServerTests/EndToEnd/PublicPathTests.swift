@@ -42,6 +42,20 @@ struct PublicPathTests {
         }
     }
 
+    /// Of an application that is reached at the server's URL and at a host of its own, whichever is its issuer.
+    @Test(arguments: ["", "publicURL: https://demo.example"])
+    func `the default application has the path at the server's host only`(publicURL: String) async throws {
+        let application = "hosts: [demo.example]\n\(publicURL)"
+        try await TestServer.with(path: Self.path, application: application) { server in
+            for (host, path) in [("demo.example", ""), ("127.0.0.1", Self.path)] {
+                let manifest = try await APIClient(server).send(
+                    .GET, "/client/manifest.json", headers: ["host": host])
+                let copy = try #require(manifest["gatehouse.js"].string)
+                #expect(copy.hasPrefix("\(path)/client/"), "\(host): \(copy)")
+            }
+        }
+    }
+
     @Test func `the receipt of a deletion and the copies of the client are below the path`() async throws {
         try await TestServer.with(path: Self.path, others: TestServer.photos) { server in
             for (application, path) in Self.applications {
