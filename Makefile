@@ -40,8 +40,8 @@ faults: packages
 	swift build --build-tests
 	GATEHOUSE_LONG_TESTS=1 swift test --skip-build --no-parallel \
 		--filter '(ClockJump|Descriptor|Failover|FullDisk|KilledServer|NetworkFault|Overload|RestoredBackup|Upgrade)Tests' \
-		2>&1 | tee .build/faults.log
-	@grep -F ' skipped: ' .build/faults.log || echo 'No test was skipped.'
+		2>&1 | tee .build/faults.log; status=$$?; \
+		grep -F ' skipped: ' .build/faults.log || echo 'No test was skipped.'; exit $$status
 
 # The other tests that need or use the long mode.
 long: PACKAGES += python3-venv
