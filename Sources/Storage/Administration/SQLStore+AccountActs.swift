@@ -10,7 +10,10 @@ extension SQLStore: AccountActStore {
         """
              , a.disabled_at IS NOT NULL, a.purge_after,
                (SELECT count(*) FROM sessions s
-                 WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL AND s.expires_at > now())
+                 WHERE s.application_id = $1 AND s.uid = $2 AND s.ended_at IS NULL AND now() <
+        """, endOfSession,
+        """
+               )
           FROM
         """, JoinedUsers.users, "WHERE a.application_id = $1 AND a.uid = $2")
 
