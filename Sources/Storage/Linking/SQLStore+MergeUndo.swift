@@ -9,14 +9,15 @@ extension SQLStore: MergeUndoStore {
     /// `$4` are the merge's identities as `mergeColumns` selects them, which leave the survivor if they are still there.
     /// An address moves with an identity that shows it, even if the identity gained the address after the merge. It
     /// stays if only identities that stay show it. A survivor that was a guest becomes one again, unless it has an
-    /// identity that stays; then its guest identity is deleted.
+    /// identity that stays; then its guest identity is deleted. Passwords that were set while the accounts were one are
+    /// deleted with the identities that leave, because the survivor's owner may know them.
     private static let undoMerge = Statement(
         .write,
         """
         WITH undone AS (
             UPDATE merges SET undone_at = now()
              WHERE application_id = $1 AND id = $2 AND undone_at IS NULL AND (undo_until > now() OR $3)
-            RETURNING survivor, absorbed, merged_at, parked, address_kinds, addresses, filled
+            RETURNING survivor, absorbed, merged_at, identities, parked, address_kinds, addresses, filled
         ), guest AS MATERIALIZED (
             SELECT parked[1] AS id FROM undone WHERE cardinality(parked) > 0
         ), leaving AS MATERIALIZED (
@@ -46,6 +47,10 @@ extension SQLStore: MergeUndoStore {
         ), moved AS (
             UPDATE identities i SET uid = l.absorbed FROM leaving l WHERE i.application_id = $1 AND i.id = l.id
             RETURNING i.id
+        ), forgotten AS (
+            DELETE FROM passwords p USING undone u, leaving l
+             WHERE p.application_id = $1 AND p.identity_id = l.id
+               AND (p.changed_at > u.merged_at OR NOT l.id = ANY (u.identities))
         ), unparked AS (
             UPDATE identities i SET uid = u.survivor
               FROM undone u

@@ -10,7 +10,10 @@ extension SQLStore: AliasStore, MergeStore {
         """
         SELECT a.uid, a.created_at, a.display_name, a.metadata::text, a.locale, now(),
                (SELECT count(*) FROM sessions s
-                 WHERE s.application_id = $1 AND s.uid = a.uid AND s.ended_at IS NULL AND s.expires_at > now())
+                 WHERE s.application_id = $1 AND s.uid = a.uid AND s.ended_at IS NULL AND now() <
+        """, endOfSession,
+        """
+               )
           FROM accounts a
          WHERE a.application_id = $1
            AND a.uid = ANY ($2::uuid[] || ARRAY(
@@ -193,15 +196,24 @@ extension SQLStore: AliasStore, MergeStore {
 
     /// The columns of a merge `m`, for `nextMerge`.
     ///
-    /// The identities are those that moved, and those that joined the survivor after the merge and are, or prove, an
-    /// address of the absorbed account. An undo returns the address, so they must not open the survivor any longer.
+    /// The identities are those that moved, and those that joined the survivor after the merge, but not by another merge,
+    /// and are, or prove, an address of the absorbed account. An undo returns the address, so they must not open the
+    /// survivor any longer. A merge is also the time at which the survivor's own identities joined, and the change of an
+    /// identity's address is the time of that identity.
     static let mergeColumns: StaticString = """
         SELECT m.id, m.survivor, m.absorbed, m.merged_at, m.undo_until, m.undone_at,
                m.identities || ARRAY(
                    SELECT i.id FROM identities i
-                    WHERE i.application_id = $1 AND i.uid = m.survivor AND i.created_at > m.merged_at
+                    WHERE i.application_id = $1 AND i.uid = m.survivor
+                      AND greatest(i.created_at, i.joined_at) > m.merged_at
                       AND (i.email = ANY (m.addresses) AND (i.email_verified OR i.email = i.provider_uid)
-                           OR i.phone = ANY (m.addresses) AND (i.phone_verified OR i.phone = i.provider_uid))),
+                           OR i.phone = ANY (m.addresses) AND (i.phone_verified OR i.phone = i.provider_uid))
+                      AND NOT EXISTS (
+                          SELECT 1 FROM merges n
+                           WHERE n.application_id = $1 AND n.survivor = m.survivor AND n.id <> m.id
+                             AND n.undone_at IS NULL
+                             AND (i.id = ANY (n.identities)
+                                  OR n.merged_at = i.joined_at AND i.created_at <= m.merged_at))),
                m.parked
         """
 

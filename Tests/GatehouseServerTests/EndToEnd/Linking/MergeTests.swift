@@ -152,6 +152,51 @@ struct MergeTests {
         }
     }
 
+    @Test func `an identity that took an address of the absorbed account leaves without its password`() async throws {
+        try await TestServer.linking { server, client in
+            let ada = try await client.register(at: server)
+            _ = try await client.link(.somebody("ada"), bearer: ada.accessToken)
+            let eve = try await client.newcomer("eve", email: APIClient.newAddress())
+            let merged = try await client.merge(
+                client.ticket(.somebody("eve"), bearer: ada.accessToken), bearer: ada.accessToken)
+            let path = try await "/auth/identities/\(client.identityID(of: "email", bearer: ada.accessToken))/address"
+            let asked = try await client.post(path, ["email": .string(eve.email)], bearer: ada.accessToken)
+            let code = try await client.sentCode(to: eve.email, at: server)
+            let proof: JSONValue = ["challengeId": asked["challengeId"], "code": .string(code)]
+            #expect(try await client.post("\(path)/verify", proof, bearer: ada.accessToken).status == 200)
+            let other = try Person(try await client.present(.somebody("ada")), email: "", password: "")
+            #expect(other.uid == ada.uid)
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            #expect(try await client.post(undo, bearer: other.accessToken).status == 204)
+
+            expectError(try await client.login(eve.email), 401, "INVALID_CREDENTIALS", "ada's password")
+            #expect(try await client.resetPassword(of: eve.email, at: server).status == 204)
+            #expect(try await client.login(eve.email, APIClient.otherPassword)["user"]["id"].string == eve.uid)
+            #expect(try await client.get("/auth/me", bearer: other.accessToken).status == 200)
+        }
+    }
+
+    @Test func `an undo leaves alone what a later merge has brought`() async throws {
+        try await TestServer.linking { server, client in
+            let ada = try await client.register(at: server)
+            let address = APIClient.newAddress()
+            let eve = try await client.newcomer("eve", email: address)
+            func merge(_ name: String) async throws -> String {
+                let merged = try await client.merge(
+                    client.ticket(.somebody(name), bearer: ada.accessToken), bearer: ada.accessToken)
+                return "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            }
+            let first = try await merge("eve")
+            try await server.execute("DELETE FROM addresses WHERE address = $1", [.text(address)])
+            let third = try await client.newcomer("third", email: address)
+            let second = try await merge("third")
+            for undo in [first, second] { #expect(try await client.post(undo, bearer: ada.accessToken).status == 204) }
+            for (name, person) in [("eve", eve), ("third", third)] {
+                #expect(try await client.present(.somebody(name))["user"]["id"].string == person.uid)
+            }
+        }
+    }
+
     @Test func `the other account survives on request`() async throws {
         try await TestServer.linking { server, client in
             let (ada, eve) = (try await client.newcomer("ada"), try await client.newcomer("eve"))
