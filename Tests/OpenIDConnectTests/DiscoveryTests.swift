@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenIDConnectProvider
 
-struct DiscoveryTests {
+@Suite(.timeLimit(.minutes(1))) struct DiscoveryTests {
     @Test func `nothing is fetched at start`() throws {
         let world = World()
         _ = try world.provider()
@@ -23,7 +23,7 @@ struct DiscoveryTests {
         #expect(world.service.requests.count == 1)
         world.pass(1)
         _ = try await provider.authorizationURL(for: World.flow)
-        #expect(world.service.requests.count == 2)
+        try await world.service.awaitRequests(2)
     }
 
     @Test(arguments: [("max-age=60", 3600.0), ("public, max-age=7200", 7200), ("max-age=9999999", 86_400)])
@@ -37,7 +37,48 @@ struct DiscoveryTests {
         #expect(world.service.requests.count == 1)
         world.pass(1)
         _ = try await provider.authorizationURL(for: World.flow)
-        #expect(world.service.requests.count == 2)
+        try await world.service.awaitRequests(2)
+    }
+
+    @Test func `an issuer that does not answer delays no one while a document is known`() async throws {
+        let world = World()
+        let provider = try world.provider()
+        let claims = World.claims.with(["exp": 1_700_100_000])
+        let token = NativeToken(idToken: try world.service.sign(claims), nonce: "n-once")
+        _ = try await provider.verify(token)
+        world.service.isHanging = true
+        world.pass(3600)
+        let url = try await withTaskCancellationHandler {
+            for _ in 1...8 { _ = try await provider.verify(token) }
+            return try await provider.authorizationURL(for: World.flow)
+        } onCancel: {
+            // Otherwise, a call that waits for the fetch would never end, and the test neither.
+            world.service.isHanging = false
+        }
+        #expect(url.hasPrefix("https://id.example/authorize?"))
+        world.pass(60)
+        _ = try await provider.authorizationURL(for: World.flow)
+        world.service.answer(
+            World.discoveryURL, World.discovery.with(["authorization_endpoint": "https://id.example/new"]))
+        world.service.isHanging = false
+        while try await !provider.authorizationURL(for: World.flow).hasPrefix("https://id.example/new?") {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        #expect(world.service.requests(to: World.discoveryURL).count == 2)
+    }
+
+    @Test(arguments: [(86_399.0, "https://id.example/authorize"), (86_400, "https://id.example/new")])
+    func `a document that expired a day ago is fetched again before it is used`(
+        _ age: Double, _ endpoint: String
+    ) async throws {
+        let world = World()
+        let provider = try world.provider()
+        _ = try await provider.authorizationURL(for: World.flow)
+        world.service.answer(
+            World.discoveryURL, World.discovery.with(["authorization_endpoint": "https://id.example/new"]))
+        world.pass(3600 + age)
+        #expect(try await provider.authorizationURL(for: World.flow).hasPrefix(endpoint + "?"))
     }
 
     @Test func `the old document stays in use while the issuer is down`() async throws {
@@ -106,5 +147,15 @@ struct DiscoveryTests {
         let provider = try world.provider { $0.issuer = configured }
         let url = try? await provider.authorizationURL(for: World.flow)
         #expect((url != nil) == isTaken)
+    }
+}
+
+extension ScriptedService {
+    /// Waits for this many requests, the last of which comes from a task in the background.
+    fileprivate func awaitRequests(_ count: Int) async throws {
+        while requests.count < count {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 }

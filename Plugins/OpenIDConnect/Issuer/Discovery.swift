@@ -3,9 +3,13 @@ internal import ProviderKit
 
 /// Fetches an issuer's discovery document when it is first needed, and caches it.
 ///
-/// The document is cached for an hour, or as long as the issuer states, up to a day. While the issuer is down, the old
-/// document remains in use. Concurrent callers share a request; a failed one is not repeated within two seconds.
+/// The document is cached for an hour, or as long as the issuer states, up to a day. For a further day, it is used while
+/// a task fetches it again, so that an issuer that does not answer delays no sign-in. An older document is used only if
+/// it cannot be fetched again. Concurrent callers share a request; a failed one is not repeated within two seconds.
 actor Discovery {
+    /// How long callers get an expired document without waiting for the fetch of the next one.
+    private static let grace: TimeInterval = 86_400
+
     nonisolated let url: String
     /// The issuers that the document may name.
     nonisolated let accepted: [String]
@@ -25,9 +29,10 @@ actor Discovery {
         let now = ports.now()
         if let kept, now < kept.until { return kept.document }
         guard now >= retryAt else { return try old() }
-        // Uses an unstructured task, because other requests wait for the result and must not be cancelled with one.
+        // Uses an unstructured task, because other requests use the result, and it must not be cancelled with this one.
         let reading = self.reading ?? Task { try await read() }
         self.reading = reading
+        if let kept, now < kept.until.addingTimeInterval(Self.grace) { return kept.document }
         do {
             return try await reading.value
         } catch {

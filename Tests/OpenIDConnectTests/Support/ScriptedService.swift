@@ -15,6 +15,8 @@ final class ScriptedService: HTTPFetching {
         var answers: [String: Answer] = [:]
         var requests: [FetchRequest] = []
         var isDown = false
+        var isHanging = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
@@ -23,6 +25,20 @@ final class ScriptedService: HTTPFetching {
     var isDown: Bool {
         get { state.withLock(\.isDown) }
         set { state.withLock { $0.isDown = newValue } }
+    }
+
+    /// Whether the service accepts requests and answers them only after this is `false` again.
+    var isHanging: Bool {
+        get { state.withLock(\.isHanging) }
+        set {
+            let waiting = state.withLock { state in
+                state.isHanging = newValue
+                guard !newValue else { return [CheckedContinuation<Void, Never>]() }
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for request in waiting { request.resume() }
+        }
     }
 
     var requests: [FetchRequest] { state.withLock(\.requests) }
@@ -35,10 +51,15 @@ final class ScriptedService: HTTPFetching {
     }
 
     func fetch(_ request: FetchRequest) async throws -> FetchResponse {
-        let answer = state.withLock { state in
-            state.requests.append(request)
-            return state.isDown ? nil : state.answers[request.url]
+        state.withLock { $0.requests.append(request) }
+        await withCheckedContinuation { waiting in
+            let isHanging = state.withLock { state in
+                if state.isHanging { state.waiting.append(waiting) }
+                return state.isHanging
+            }
+            if !isHanging { waiting.resume() }
         }
+        let answer = state.withLock { $0.isDown ? nil : $0.answers[request.url] }
         // Other tasks may request the same URL in the meantime.
         await Task.yield()
         guard let answer else { throw ProviderError.unavailable }
