@@ -30,15 +30,19 @@ struct AccountForm: Sendable {
         switch (context.section, action) {
         case (.overview, .other): return .otherAccount
         case (.name, .rename(let name)):
-            try await spend("PATCH", "/auth/me")
+            try await spend(asCallOf: "PATCH /api/v1/auth/me")
             _ = try await useCases.profile.update(
                 displayName: try required(name, "displayName"), metadata: nil, of: principal)
         case (.language, .chooseLanguage(let language)):
-            try await spend("PATCH", "/auth/me")
+            try await spend(asCallOf: "PATCH /api/v1/auth/me")
             guard let language else { throw AccountsError.invalidParameter("lang", reason: "is not available") }
             try await useCases.profile.choose(language: language, of: principal)
         case (.password, .changePassword(let password, let current)):
-            if current == nil { try await spend("PUT", "/auth/change-password") } else { try await spend(.login) }
+            if current == nil {
+                try await spend(asCallOf: "PUT /api/v1/auth/change-password")
+            } else {
+                try await spend(.login)
+            }
             try await requireRecent()
             try await useCases.passwordChange.change(
                 to: try required(password, "password"), current: current, by: principal, from: context.client)
@@ -54,14 +58,14 @@ struct AccountForm: Sendable {
         case (.identities, .changeAddress(let id, let address)):
             return .sent(try await changeAddress(of: id, to: address))
         case (.identities, .verify(let sent, let code)):
-            try await spend("POST", "/auth/identities/{identity}/address/verify")
+            try await spend(asCallOf: "POST /api/v1/auth/identities/{identity}/address/verify")
             guard let sent else { throw AccountsError.missingParameter("code") }
             _ = try await useCases.addressChange.complete(
                 of: sent.identity,
                 with: PresentedOneTimeCode(challengeID: sent.challenge, code: try required(code, "code")),
                 by: principal, from: context.client)
         case (.sessions, .endSession(let id)):
-            try await spend("DELETE", "/auth/sessions/{id}")
+            try await spend(asCallOf: "DELETE /api/v1/auth/sessions/{id}")
             guard let id else { throw AccountsError.sessionNotFound }
             try await useCases.sessions.end(id, by: principal)
         case (.sessions, .endOtherSessions):
@@ -69,11 +73,11 @@ struct AccountForm: Sendable {
             try await useCases.sessions.logout(scope: .others, refreshToken: nil, by: principal)
         case (.sessions, .remember(let isRemembered)): return .done(try await remember(isRemembered))
         case (.apps, .revoke(let client)):
-            try await spend("DELETE", "/auth/grants/{clientId}")
+            try await spend(asCallOf: "DELETE /api/v1/auth/grants/{clientId}")
             guard let client else { throw AccountsError.grantNotFound }
             try await clientGrants.revoke(client, of: principal.uid, at: issuer)
         case (.merges, .undo(let id)):
-            try await spend("POST", "/auth/merges/{id}/undo")
+            try await spend(asCallOf: "POST /api/v1/auth/merges/{id}/undo")
             try await requireRecent()
             guard let id else { throw AccountsError.mergeNotFound }
             try await useCases.merging.undo(id, by: principal)
@@ -83,7 +87,7 @@ struct AccountForm: Sendable {
             try await useCases.export.begin(by: principal)
             return .answer(.export(useCases.export, of: principal))
         case (.data, .delete(let isConfirmed)):
-            try await spend("DELETE", "/auth/account")
+            try await spend(asCallOf: "DELETE /api/v1/auth/account")
             try await useCases.authentication.requireRecent(principal, for: .deletion)
             guard isConfirmed(account) else {
                 throw AccountsError.invalidParameter("word", reason: "is not the word that the page shows")
@@ -97,7 +101,7 @@ struct AccountForm: Sendable {
     // MARK: - Actions
 
     private func remove(_ id: UUID?) async throws -> Outcome {
-        try await spend("DELETE", "/auth/identities/{identity}")
+        try await spend(asCallOf: "DELETE /api/v1/auth/identities/{identity}")
         try await requireRecent()
         guard let id else { throw AccountsError.identityNotFound }
         switch try await useCases.identities.remove(id, by: principal) {
@@ -121,7 +125,8 @@ struct AccountForm: Sendable {
     private func remember(_ isRemembered: Bool) async throws -> SessionCookie? {
         let settings = issuer.settings.browserSessions
         guard settings.remember == .ask, let cookie = context.browser.sessions else { return nil }
-        try await spend("POST", "/account/sessions")
+        // Only the pages have this call.
+        try await spend(asCallOf: "POST /api/v1/account/sessions")
         try await store.keep(
             account.session.id, for: settings.lifetime, idle: isRemembered ? nil : settings.idle,
             application: issuer.application.id)
@@ -147,9 +152,7 @@ struct AccountForm: Sendable {
         try await useCases.limits.spend(limit, of: RateSubject(context.client), in: issuer.application)
     }
 
-    /// Counts toward the limit `general` of a call of the REST interface, or of one that only pages have.
-    private func spend(_ method: String, _ path: String) async throws {
-        let subject = RateSubject(context.client, route: "\(method) /api/v1\(path)")
-        try await useCases.limits.spend(.general, of: subject, in: issuer.application)
+    private func spend(asCallOf route: String) async throws {
+        try await useCases.limits.spend(asCallOf: route, by: context.client, in: issuer.application)
     }
 }

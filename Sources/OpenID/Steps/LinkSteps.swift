@@ -26,7 +26,7 @@ struct LinkSteps: StepActions {
             state.progress.challenge = try await send(to: sent.identifier, of: account, state, context)
         case (.code, .verify(let code)):
             guard let sent = state.progress.challenge, let code else { throw AccountsError.missingParameter("code") }
-            try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/identities/{provider}", context)
+            try await proofs.limits.spend(asCallOf: "POST /api/v1/auth/identities/{identity}", context)
             let presented = PresentedOneTimeCode(challengeID: sent.id, code: code)
             return try await link(form, account, context) {
                 try await identities.link(.oneTimeCode(presented), of: sent.provider, by: $0, from: $1)

@@ -110,7 +110,7 @@ package struct MailedLinks: Sendable {
     /// If the account is being deleted, a request asks whether to restore it with that password. That opens no session
     /// either, because somebody may have sent the link to another person.
     package func reset(to password: String?, _ context: Context) async throws -> Outcome {
-        try await spend("reset-password", context)
+        try await spend(asCallOf: "POST /api/v1/auth/reset-password", context)
         guard let password else { throw AccountsError.missingParameter("password") }
         do {
             try await passwordReset.reset(
@@ -133,7 +133,7 @@ package struct MailedLinks: Sendable {
 
     /// Keeps and removes identities, by their ids.
     package func review(keeping keep: [String], removing remove: [String], _ context: Context) async throws -> Outcome {
-        try await spend("identities/review", context)
+        try await spend(asCallOf: "POST /api/v1/auth/identities/review", context)
         let ids = try [("keep", keep), ("remove", remove)].map { field, texts in
             try texts.map { text in
                 guard let id = UUID(uuidString: text) else {
@@ -177,10 +177,8 @@ package struct MailedLinks: Sendable {
         return .done(request: try await openRequest(context)?.request)
     }
 
-    /// Counts a form like its call of the REST interface.
-    private func spend(_ call: String, _ context: Context) async throws {
-        let subject = RateSubject(context.client, route: "POST /api/v1/auth/\(call)")
-        try await limits.spend(.general, of: subject, in: context.application)
+    private func spend(asCallOf route: String, _ context: Context) async throws {
+        try await limits.spend(asCallOf: route, by: context.client, in: context.application)
     }
 
     /// Lets the person decide at the browser's open request, or at a new one that ends at the account pages.

@@ -40,7 +40,12 @@ enum StepOutcome: Sendable {
 extension RateLimiting {
     /// Counts a form toward the limit of the REST route that does the same.
     func spend(asCallOf route: String, _ context: RequestSteps.Context) async throws {
-        try await spend(.general, of: RateSubject(context.client, route: route), in: context.issuer.application)
+        try await spend(asCallOf: route, by: context.client, in: context.issuer.application)
+    }
+
+    /// Counts a form toward the limit of the REST route that does the same: `Endpoint.route`, method and path.
+    func spend(asCallOf route: String, by client: Client, in application: Application) async throws {
+        try await spend(.general, of: RateSubject(client, route: route), in: application)
     }
 }
 
