@@ -66,6 +66,8 @@ extension Configuration {
         }
         for file in files {
             guard let section = file.section else { continue }
+            // A template's path says what it is for.
+            hashers[section, default: Hasher()].combine(file.source.path)
             hashers[section, default: Hasher()].combine(file.content)
         }
         return hashers.mapValues { $0.finalize() }

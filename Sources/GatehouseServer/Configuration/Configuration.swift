@@ -25,6 +25,8 @@ package struct Configuration: SettingsSection {
     package var applications: [Application] = []
 
     /// All files that the configuration was read from: the configuration file itself, then the files that it refers to.
+    ///
+    /// Directories that were searched for files are among them.
     package internal(set) var sources: [Source] = []
     /// Every key with its value, as administrators see it.
     package internal(set) var values: [ConfigurationValue] = []
@@ -95,7 +97,7 @@ extension Configuration {
         }
     }
 
-    /// A file that the configuration was read from, and its state at that time.
+    /// A file or directory that the configuration was read from, and its state at that time.
     package struct Source: Sendable, Equatable {
         package let path: String
         private let stamp: FileStamp?

@@ -1,4 +1,5 @@
 import Accounts
+import Delivery
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -167,6 +168,43 @@ struct ConfigurationReloadTests {
         await reload.poll()
         #expect(taken.all.map(\.sections) == [[.webhooks]])
         #expect(taken.all.first?.configuration.webhooks.first?.secret.value == "whsec_BBBB")
+    }
+
+    @Test func `a template that is added, renamed or removed is a change`() async throws {
+        let language = "\(directory.path)/mails/en"
+        try FileManager.default.createDirectory(atPath: "\(directory.path)/mails", withIntermediateDirectories: true)
+        try directory.write(Self.file() + "\ndelivery: { templates: mails }")
+        let reload = try reload()
+        try FileManager.default.createDirectory(atPath: language, withIntermediateDirectories: true)
+        try age("mails", by: 4)
+        await reload.poll()
+        #expect(taken.all.last?.configuration.delivery.templates == TemplateOverrides.none)
+
+        try directory.write("Changed", to: "mails/en/passwordChanged.subject")
+        try age("mails/en", by: 3)
+        await reload.poll()
+        let added = try TemplateOverrides(files: ["en/passwordChanged.subject": "Changed"])
+        #expect(taken.all.last?.configuration.delivery.templates == added)
+
+        #expect(rename("\(language)/passwordChanged.subject", "\(language)/passwordReset.subject") == 0)
+        try age("mails/en", by: 2)
+        await reload.poll()
+        let renamed = try TemplateOverrides(files: ["en/passwordReset.subject": "Changed"])
+        #expect(taken.all.last?.configuration.delivery.templates == renamed)
+
+        try FileManager.default.removeItem(atPath: "\(language)/passwordReset.subject")
+        try age("mails/en", by: 1)
+        await reload.poll()
+        #expect(taken.all.last?.configuration.delivery.templates == TemplateOverrides.none)
+        #expect(taken.all.map(\.sections) == Array(repeating: [.delivery], count: 4))
+        #expect(log.lines == Array(repeating: "notice configuration taken over delivery", count: 4))
+    }
+
+    /// Sets the time at which a directory was changed, because a file system may date two changes of a few milliseconds
+    /// alike.
+    private func age(_ name: String, by minutes: Double) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -60 * minutes)], ofItemAtPath: "\(directory.path)/\(name)")
     }
 
     @Test func `an exchanged symbolic link is a change`() async throws {

@@ -30,7 +30,7 @@ final class SettingsReader {
     private(set) var warnings: [ConfigurationProblem] = []
     /// The top-level sections with defaults for sections of the applications, by type.
     private var shared: [ObjectIdentifier: ConfigurationNode] = [:]
-    /// The files that secrets and templates were read from, with the section that they belong to.
+    /// The files and directories that secrets and templates were read from, with the section that they belong to.
     private(set) var files: [(section: Configuration.Section?, source: Configuration.Source, content: String)] = []
 
     /// Creates a reader of the file at a path; problems show that path, and relative paths in the file are relative to
@@ -167,13 +167,24 @@ final class SettingsReader {
         hide(place)
         do {
             let content = try read(source.path)
-            let section = Configuration.Section(key: String(place.path.prefix { $0 != "." && $0 != "[" }))
-            files.append((section, source, content))
+            files.append((section(of: place), source, content))
             return content
         } catch {
             report("the file it names \(error.reason)", at: place)
             return nil
         }
+    }
+
+    /// The sorted names in a directory, which becomes one of the sources of the configuration.
+    /// - Returns: An empty list if there is no such directory.
+    func names(inDirectory path: String, at place: Place) -> [String] {
+        let source = Configuration.Source(path: absolute(path))
+        files.append((section(of: place), source, ""))
+        return ((try? FileManager.default.contentsOfDirectory(atPath: source.path)) ?? []).sorted()
+    }
+
+    private func section(of place: Place) -> Configuration.Section? {
+        Configuration.Section(key: String(place.path.prefix { $0 != "." && $0 != "[" }))
     }
 
     /// Keeps the value at a place from being shown to administrators.

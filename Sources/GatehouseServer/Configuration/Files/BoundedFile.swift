@@ -39,8 +39,9 @@ enum BoundedFile {
     }
 }
 
-/// Identifies the state of a file, so that changes are detected without reading it.
+/// Identifies the state of a file or a directory, so that changes are detected without reading it.
 ///
+/// A directory's state changes when an entry is added, removed or renamed, not when an entry's content changes.
 /// Symbolic links are followed: replacing a link, as Kubernetes does for a mounted ConfigMap, changes the inode.
 struct FileStamp: Sendable, Equatable {
     private let device: Int
@@ -53,7 +54,7 @@ struct FileStamp: Sendable, Equatable {
         // This avoids `stat(2)`, whose module depends on the other files that the compiler reads.
         let target = URL(filePath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: target),
-            attributes[.type] as? FileAttributeType == .typeRegular,
+            let type = attributes[.type] as? FileAttributeType, type == .typeRegular || type == .typeDirectory,
             let device = attributes[.systemNumber] as? Int, let inode = attributes[.systemFileNumber] as? Int,
             let size = attributes[.size] as? Int, let modifiedAt = attributes[.modificationDate] as? Date
         else { return nil }

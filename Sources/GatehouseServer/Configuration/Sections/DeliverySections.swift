@@ -131,7 +131,8 @@ extension Form {
         guard !path.isEmpty, FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory),
             isDirectory.boolValue
         else { return nil }
-        let entries = try TemplateOverrides.paths(in: directory).map { template in
+        let paths = TemplateOverrides.paths { reader.names(inDirectory: "\(path)/\($0)", at: node.place) }
+        let entries = try paths.map { template in
             guard let content = reader.content(ofFile: "\(path)/\(template)", at: node.place) else { throw Reported() }
             return ConfigurationNode.Entry(key: template, value: node.with(.scalar(content)))
         }
@@ -145,12 +146,13 @@ extension TemplateOverrides: Decodable {
     package init(from decoder: any Decoder) throws { try self.init(files: [String: String](from: decoder)) }
 
     /// The paths of all templates in a directory, at most four levels deep.
-    fileprivate static func paths(in directory: String, below prefix: String = "") -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/\(prefix)")) ?? []
-        return names.sorted().flatMap { name in
+    ///
+    /// `names` lists a subdirectory; the empty path is the directory itself.
+    fileprivate static func paths(below prefix: String = "", names: (String) -> [String]) -> [String] {
+        names(prefix).flatMap { name in
             let path = prefix.isEmpty ? name : "\(prefix)/\(name)"
             guard leads(path) else { return [String]() }
-            return concerns(path) ? [path] : paths(in: directory, below: path)
+            return concerns(path) ? [path] : paths(below: path, names: names)
         }
     }
 }
