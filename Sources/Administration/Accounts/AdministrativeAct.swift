@@ -47,7 +47,7 @@ package struct AdministrativeAct: Sendable, Equatable {
     }
 
     /// The details of the act's event, with further members.
-    func details(adding further: [String: JSONValue]) -> [String: JSONValue] { details.merging(further) { $1 } }
+    package func details(adding further: [String: JSONValue]) -> [String: JSONValue] { details.merging(further) { $1 } }
 }
 
 extension AdministrativeAct.Actor {

@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Administration
 internal import ArgumentParser
 internal import Foundation
 internal import HTTPAPI
@@ -43,7 +44,8 @@ struct AuditCommand: ParsableCommand {
     /// `gatehouse audit export`: reads page by page, so that memory use doesn't grow with the number of events.
     struct Export: ServerCommand {
         static let configuration = CommandConfiguration(
-            commandName: "export", abstract: "Prints events as lines of JSON, by application and time.")
+            commandName: "export", abstract: "Prints events as lines of JSON, by application and time.",
+            discussion: "Each application's audit records the export, as its last line.")
 
         @OptionGroup var options: ConfigurationOptions
         @Option(help: "Prints this application's events alone. It need not be configured any more.")
@@ -58,7 +60,11 @@ struct AuditCommand: ParsableCommand {
                 let applications = try await backend.audit.auditedApplications()
                     .filter { application == nil || $0.name == application }
                 if let application, applications.isEmpty { throw ServerError.unknownApplication(application) }
-                for (id, name) in applications { try await export(id, name: name, from: backend.audit) }
+                let entry = AuditEntry(.auditExported, details: AdministrativeAct.ofThisHost.details)
+                for (id, name) in applications {
+                    try await backend.store.record(entry, application: id)
+                    try await export(id, name: name, from: backend.audit)
+                }
             }
         }
 

@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Administration
 internal import ArgumentParser
 internal import Foundation
 internal import OpenID
@@ -66,9 +67,10 @@ struct ClientCommand: ParsableCommand {
 
         func run(installed: InstalledProviders) async throws {
             try await options.select(installed) { store, application in
-                guard try await store.delete(id, registrationToken: nil, by: .admin, in: application) else {
-                    throw ServerError.unknownClient(id)
-                }
+                let details = AdministrativeAct.ofThisHost.details(adding: ["by": "admin"])
+                guard
+                    try await store.delete(id, registrationToken: nil, recording: details, in: application)
+                else { throw ServerError.unknownClient(id) }
                 print("deleted")
             }
         }

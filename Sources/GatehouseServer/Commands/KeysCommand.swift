@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Administration
 internal import ArgumentParser
 internal import Storage
 internal import Tokens
@@ -22,7 +23,8 @@ struct KeysCommand: ParsableCommand {
         func run(installed: InstalledProviders) async throws {
             try await options.withBackend(installed) { backend in
                 for application in try await backend.applications(named: application) {
-                    try await backend.keys.rotate(application, recording: AuditEntry(.keysRotated))
+                    let entry = AuditEntry(.keysRotated, details: AdministrativeAct.ofThisHost.details)
+                    try await backend.keys.rotate(application, recording: entry)
                     print("\(application.name) signs with a new key")
                 }
             }

@@ -127,7 +127,8 @@ package struct ClientRegistration: Sendable {
     /// - Throws: `invalid_token` if the token is not that of the client.
     package func delete(_ id: String, token: String?, at issuer: Issuer) async throws {
         guard let token = token.flatMap(opaque.parse), try await find(id, token: token, at: issuer) != nil,
-            try await store.delete(id, registrationToken: token.hash, by: .client, in: issuer.application)
+            try await store.delete(
+                id, registrationToken: token.hash, recording: ["by": "client"], in: issuer.application)
         else { throw OAuthError.invalidRegistrationToken }
     }
 
@@ -140,14 +141,14 @@ package struct ClientRegistration: Sendable {
 }
 
 extension ClientRegistrationStore {
-    /// Deletes a client, and ends its sessions.
+    /// Deletes a client, and ends its sessions; the details of the audit event say by whom.
     /// - Returns: `false` if there is no such client.
     package func delete(
-        _ id: String, registrationToken: [UInt8]?, by deleter: ClientDeleter, in application: Application
+        _ id: String, registrationToken: [UInt8]?, recording details: [String: JSONValue], in application: Application
     ) async throws -> Bool {
         let isDeleted = try await retryingTransaction { store in
             let deleted = try await store.deleteClient(
-                id, registrationToken: registrationToken, by: deleter, application: application.id)
+                id, registrationToken: registrationToken, recording: details, application: application.id)
             guard let deleted else { return false }
             if let (session, account) = deleted.session {
                 try await store.endSessions(

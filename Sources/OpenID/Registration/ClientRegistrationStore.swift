@@ -1,5 +1,6 @@
 package import Accounts
 package import Foundation
+package import ProviderKit
 
 /// A client to store.
 package struct NewClient: Sendable {
@@ -28,9 +29,6 @@ package struct NewClient: Sendable {
     }
 }
 
-/// Who deletes a client.
-package enum ClientDeleter: String, Sendable { case client, admin }
-
 /// A client that has just been deleted.
 package struct DeletedClient: Sendable {
     /// The session of an instance, which the caller ends; `nil` for other clients, and before the first sign-in.
@@ -49,10 +47,10 @@ package protocol ClientRegistrationStore: ClientStore, SessionEndStore, Transact
         _ id: String, registrationToken: [UInt8], application: Application.ID
     ) async throws -> StoredClient?
 
-    /// Makes a client unusable; without a token, whichever it has.
+    /// Makes a client unusable; without a token, whichever it has. `details` are members of the audit event.
     /// - Returns: `nil` if there is no such client.
     func deleteClient(
-        _ id: String, registrationToken: [UInt8]?, by deleter: ClientDeleter, application: Application.ID
+        _ id: String, registrationToken: [UInt8]?, recording details: [String: JSONValue], application: Application.ID
     ) async throws -> DeletedClient?
 
     /// Ends the sessions of registered clients that are deleted or have expired.

@@ -2,7 +2,7 @@ package import Accounts
 package import Foundation
 package import OpenID
 package import Postgres
-internal import ProviderKit
+package import ProviderKit
 
 /// Clients that register themselves.
 extension SQLStore: ClientRegistrationStore {
@@ -83,17 +83,17 @@ extension SQLStore: ClientRegistrationStore {
         ), audited AS (
             INSERT INTO audit_events (application_id, event, details)
             SELECT $1, 'client.deleted',
-                   jsonb_strip_nulls(jsonb_build_object('client', client_id, 'software', software, 'by', $4::text))
+                   $4::jsonb || jsonb_strip_nulls(jsonb_build_object('client', client_id, 'software', software))
               FROM gone
         )
         SELECT session_id, uid FROM gone
         """)
 
     package func deleteClient(
-        _ id: String, registrationToken: [UInt8]?, by deleter: ClientDeleter, application: Application.ID
+        _ id: String, registrationToken: [UInt8]?, recording details: [String: JSONValue], application: Application.ID
     ) async throws -> DeletedClient? {
         let binds: [Bind] = [
-            .application(application), .text(id), .bytes(registrationToken), .text(deleter.rawValue),
+            .application(application), .text(id), .bytes(registrationToken), try .object(details),
         ]
         var rows = try await run(Self.deleteClient, binds)
         // A statement that has waited for the first sign-in on an instance does not see the session that it has opened.

@@ -42,7 +42,9 @@ struct AdminActionTests {
             Action(
                 command: ["account", "export", "UID"], event: "account.exported",
                 details: ["actor": host, "by": "admin"]),
-            Action(command: ["keys", "rotate"], event: "keys.rotated", isOfAccount: false),
+            Action(command: ["keys", "rotate"], event: "keys.rotated", details: ["actor": host], isOfAccount: false),
+            Action(
+                command: ["audit", "export"], event: "audit.exported", details: ["actor": host], isOfAccount: false),
             Action(
                 command: ["purge"], event: "purge.run", details: ["actor": host, "now": false], isOfAccount: false),
             Action(
@@ -52,9 +54,8 @@ struct AdminActionTests {
         ]
         /// Commands that cause no event, because they change nothing and reveal nothing about a person's activities.
         static let silent = [
-            ["account", "show", "UID"], ["account", "access", "UID"], ["audit", "verify"], ["audit", "export"],
-            ["purge", "--dry-run"],
-            ["config", "check"], ["privacy-record"], ["migrate"],
+            ["account", "show", "UID"], ["account", "access", "UID"], ["audit", "verify"],
+            ["purge", "--dry-run"], ["config", "check"], ["privacy-record"], ["migrate"],
         ]
     }
 

@@ -57,7 +57,7 @@ import Testing
             let lines = try exported.output.split(separator: "\n").map {
                 try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8))
             }
-            #expect(lines.map { $0["event"].string } == before.map(\.event))
+            #expect(lines.map { $0["event"].string } == before.map(\.event) + ["audit.exported"])
             #expect(lines.allSatisfy { $0["application"] == "demo" && $0["at"].string != nil })
 
             let none = try await file.run(["audit", "export", "--since", "9000-01-01T00:00:00Z"], in: directory)

@@ -59,6 +59,14 @@ struct ClientCommandTests {
                     #expect(again.status == 1 && again.errorLines == ["gatehouse: there is no registered client \(id)"])
                 }
             }
+            let events = try await server.audited().filter { $0.event == "client.deleted" }
+            let host: JSONValue = ["cli": .string(ProcessInfo.processInfo.hostName)]
+            let phoneID = instance["client_id"]
+            #expect(
+                events.map(\.details) == [
+                    ["actor": host, "by": "admin", "client": .string(id)],
+                    ["actor": host, "by": "admin", "client": phoneID, "software": "CSI"],
+                ])
             let none = try await file.run(["client", "list"], in: directory)
             #expect((none.status, none.output) == (0, ""))
         }
