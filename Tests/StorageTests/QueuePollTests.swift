@@ -188,6 +188,20 @@ struct QueuePollTests {
         }
     }
 
+    @Test func `a message of a later version waits for a server of that version, for a day`() async throws {
+        try await withQueues { queues in
+            _ = try await queues.database.execute(.addUnknownMessages)
+            #expect(try await queues.takeMessages() == [])
+            let failures = try await queues.database.execute(.messageFailures).decoded { row in
+                let (topic, failure, isGivenUp, isPutOff): (String, String, Bool, Bool) = (
+                    try row.next(), try row.next(), try row.next(), try row.next()
+                )
+                return "\(topic) \(failure) \(isGivenUp) \(isPutOff)"
+            }
+            #expect(failures == ["new unknown-content false true", "old unknown-content true false"])
+        }
+    }
+
     @Test func `a worker whose lease has ended does not fail what another one has taken`() async throws {
         try await withQueues { queues in
             try await queues.announce(1, of: 42)
@@ -244,6 +258,23 @@ extension Statement {
         SELECT failure FROM webhook_deliveries WHERE failed_at IS NOT NULL
         UNION ALL
         SELECT failure FROM token_revocations WHERE failed_at IS NOT NULL
+        """)
+    fileprivate static let addUnknownMessages = Self(
+        .write,
+        """
+        INSERT INTO outbox (application_id, id, topic, sealed, created_at)
+        SELECT 42, id, topic, convert_to(
+                   json_build_object('id', id, 'topic', 'ofLaterVersion', 'to', 'ada@example.com')::text,
+                   'UTF8'), created_at
+          FROM (VALUES (gen_random_uuid(), 'new', now() - interval '23 hours'),
+                       (gen_random_uuid(), 'old', now() - interval '25 hours')) AS message (id, topic, created_at)
+        """)
+    fileprivate static let messageFailures = Self(
+        .read,
+        """
+        SELECT topic, failure, failed_at IS NOT NULL, due_at > now() AND leased_until IS NULL
+          FROM outbox
+         ORDER BY topic
         """)
     fileprivate static let addErasure = Self(
         .write,

@@ -36,10 +36,19 @@ package struct OutboxTable: OutboxQueue {
                SET due_at = now() + $4::interval, leased_until = now() + $4::interval, attempts = attempts + 1
               FROM due
              WHERE o.application_id = $1 AND o.id = due.id
-            RETURNING o.id, o.sealed, o.attempts - 1 AS attempts, o.requeued_at
+            RETURNING o.id, o.sealed, o.attempts - 1 AS attempts, o.requeued_at, o.created_at
         )
-        SELECT id, sealed, attempts, requeued_at FROM taken ORDER BY id
+        SELECT id, sealed, attempts, requeued_at, coalesce(requeued_at, created_at) > now() - $5::interval
+          FROM taken
+         ORDER BY id
         """)
+
+    /// How long a message is kept that this version can open but not decode.
+    ///
+    /// During an upgrade it may be one of the newer version, whose servers take messages from the same queue.
+    private static let unknownLifetime: Duration = .seconds(24 * 3600)
+    /// The pause before it is taken again.
+    private static let unknownPause: Duration = .seconds(60)
 
     package func take(_ places: [MessageChannel: Int], lease: Duration) async throws -> [TakenMessage] {
         try await turns.take(places, dueBy: [.texts(places.keys.map(\.rawValue))]) {
@@ -55,22 +64,27 @@ package struct OutboxTable: OutboxQueue {
             Self.take,
             [
                 .application(application), .texts(lanes.map(\.key.rawValue)), .ints(lanes.map(\.value)),
-                .interval(lease),
+                .interval(lease), .interval(Self.unknownLifetime),
             ])
         var messages: [TakenMessage] = []
         for var row in rows {
             let id: UUID = try row.next()
-            guard
-                let message: Message = sealing.decoded(try row.next(), at: .outbox(application: application, id: id))
-            else {
+            let sealed: [UInt8]? = try row.next()
+            let attempts: Int = try row.next()
+            let requeuedAt: Date? = try row.next()
+            let isWithinLifetime: Bool = try row.next()
+            let place = SealingPlace.outbox(application: application, id: id)
+            guard let message: Message = sealing.decoded(sealed, at: place) else {
+                let isOpened = sealed.flatMap { try? sealing.open($0, at: place) } != nil
                 try await markFailed(
-                    id, application: application, reason: "unreadable", retryAfter: nil, attempts: try row.next())
+                    id, application: application, reason: isOpened ? "unknown-content" : "unreadable",
+                    retryAfter: isOpened && isWithinLifetime ? Self.unknownPause : nil, attempts: attempts)
                 continue
             }
             messages.append(
                 TakenMessage(
-                    message: message, application: application, applicationName: name, attempts: try row.next(),
-                    requeuedAt: try row.next()))
+                    message: message, application: application, applicationName: name, attempts: attempts,
+                    requeuedAt: requeuedAt))
         }
         return messages
     }
