@@ -23,6 +23,8 @@ final class SwitchFollower: Sendable {
         var nextEnd: Date?
         /// The applications that have switches in force.
         var applications: [Accounts.Application] = []
+        /// Whether the modes of an application could not be recorded.
+        var isUnrecorded = false
     }
 
     private let backend: Backend
@@ -111,10 +113,24 @@ final class SwitchFollower: Sendable {
         let modes = ProviderModes(store: backend.store)
         let failures = WorkLog("Changed modes of providers are not in the audit yet", logger: backend.logger)
         for await _ in configurations.stream {
-            for served in site.configured.applications.values {
-                await failures.watch { try await modes.record(of: served.application, types: types) }
+            let recorded: Void? = await failures.watch {
+                var failure: (any Error)?
+                for served in site.configured.applications.values {
+                    do {
+                        try await modes.record(of: served.application, types: types)
+                    } catch {
+                        failure = error
+                    }
+                }
+                if let failure { throw failure }
             }
+            state.withLock { $0.isUnrecorded = recorded == nil }
         }
+    }
+
+    /// Lets the modes be recorded again if that has failed.
+    func recordAgain() {
+        if state.withLock({ $0.isUnrecorded }) { configurations.continuation.yield() }
     }
 }
 
@@ -122,11 +138,16 @@ final class SwitchFollower: Sendable {
 struct SwitchService: Service {
     let switches: SwitchFollower
 
+    private static let recordingPause: Duration = .seconds(60)
+
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask { await switches.follow() }
                 group.addTask { await switches.record() }
+                group.addTask {
+                    while (try? await Task.sleep(for: Self.recordingPause)) != nil { switches.recordAgain() }
+                }
             }
         }
     }

@@ -136,6 +136,29 @@ struct ProviderSwitchReplicaTests {
         }
     }
 
+    @Test func `a changed mode that could not be recorded is recorded later`() async throws {
+        let log = CollectedLog()
+        try await TestServer.with(providers: Self.providers, logger: log.logger) { server in
+            try await eventually("the modes are recorded") {
+                try await server.count("SELECT count(*) FROM provider_modes") == 3
+            }
+            try await server.execute(
+                "ALTER TABLE provider_modes ADD CONSTRAINT refusing CHECK (mode <> 'existing')")
+            let configuration = try Configuration.parse(
+                TestServer.yaml(providers: "scripted: { mode: existing }"), file: "test.yaml",
+                environment: ["DATABASE_URL": server.databaseURL], installed: TestServer.providers)
+            try await server.server.take(over: configuration, sections: [.applications])
+            try await eventually("the recording fails") {
+                log.lines.contains { $0.hasPrefix("warning Changed modes of providers are not in the audit yet") }
+            }
+            try await server.execute("ALTER TABLE provider_modes DROP CONSTRAINT refusing")
+            try await eventually("the change is recorded") {
+                server.server.switches.recordAgain()
+                return try await server.audited().contains { $0.event == "provider.mode-changed" }
+            }
+        }
+    }
+
     @Test func `an expiring secret is shown, and logged once a day from 30 days before`() async throws {
         let day: TimeInterval = 86_400
         let expiry = try #require(Timestamp("2031-05-10T00:00:00Z")?.date)
