@@ -12,7 +12,9 @@ internal import Synchronization
 /// Keeps the modes of this server's providers as administrators have switched them.
 ///
 /// Every server reads all switches when one is announced, when one is due to end, and from time to time. A switch that
-/// the configuration has overtaken, or whose time is over, is ended by the first server that notices.
+/// the configuration has overtaken, or whose time is over, is ended by the first server that notices. A server's
+/// configuration overtakes only switches that were made before it was loaded: a later switch belongs to a newer
+/// configuration, which this server has not loaded yet.
 final class SwitchFollower: Sendable {
     private struct State {
         /// Counts the readings; one that began earlier must not replace a later one.
@@ -23,6 +25,8 @@ final class SwitchFollower: Sendable {
         var nextEnd: Date?
         /// The applications that have switches in force.
         var applications: [Accounts.Application] = []
+        /// When the configuration was loaded, by the clock of the database; `nil` until that is asked.
+        var configuredAt: Date?
         /// Whether the modes of an application could not be recorded.
         var isUnrecorded = false
     }
@@ -53,15 +57,21 @@ final class SwitchFollower: Sendable {
             state.begun += 1
             return state.begun
         }
+        let table = ProviderSwitchesTable(database: backend.database)
+        // First the time, so that it is never that of a later configuration.
+        let configuredAt = try await timeOfConfiguration(table)
         let configured = site.configured.applications.values.map(\.application)
         var modes: SwitchedModes = [:]
         var ends: [Date] = []
-        for (id, made) in try await ProviderSwitchesTable(database: backend.database).all() {
+        for (id, made) in try await table.all() {
             // An application that this server does not have is another server's.
             guard let application = configured.first(where: { $0.id == id }) else { continue }
-            if let reason = made.end(under: application.providers[made.provider]?.declaration.mode) {
+            let provider = application.providers[made.provider]
+            let reason = made.end(under: provider?.declaration.mode)
+            if let reason, reason == .date || made.since < configuredAt {
                 try await ProviderSwitches(store: backend.store, time: time).end(made, because: reason, application: id)
-            } else {
+            } else if provider?.isReady == true {
+                // A provider that is off in an older configuration may lack its settings there.
                 modes[id, default: [:]][made.provider] = made.mode
                 ends.append(made.until)
             }
@@ -75,8 +85,16 @@ final class SwitchFollower: Sendable {
         }
     }
 
+    private func timeOfConfiguration(_ table: ProviderSwitchesTable) async throws -> Date {
+        if let time = state.withLock({ $0.configuredAt }) { return time }
+        let now = try await table.now()
+        state.withLock { $0.configuredAt = now }
+        return now
+    }
+
     /// Ends the switches that a reloaded configuration has overtaken, and lets its modes be recorded.
     func followReload() async {
+        state.withLock { $0.configuredAt = nil }
         do {
             try await refresh()
         } catch {

@@ -1,5 +1,6 @@
 package import Accounts
 package import Administration
+package import Foundation
 package import Postgres
 
 /// The switches of all applications, which every server follows.
@@ -7,6 +8,14 @@ package struct ProviderSwitchesTable: Sendable {
     private let database: Database
 
     package init(database: Database) { self.database = database }
+
+    private static let selectNow = Statement(.read, "SELECT now()")
+
+    /// The time by the clock that dates switches.
+    package func now() async throws -> Date {
+        var row = try await database.once(Self.selectNow).firstOrConflict()
+        return try row.next()
+    }
 
     private static let selectAll = Statement(
         .read,

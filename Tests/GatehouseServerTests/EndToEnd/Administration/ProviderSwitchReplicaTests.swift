@@ -55,6 +55,35 @@ struct ProviderSwitchReplicaTests {
         }
     }
 
+    @Test func `a server whose configuration is older keeps a switch, also once it has loaded the newer one`()
+        async throws
+    {
+        let newer = "scripted: { mode: existing }"
+        try await TestServer.with(providers: Self.providers, admin: Self.admin) { behind in
+            try await TestServer.with(database: behind.databaseURL, providers: newer, admin: Self.admin) { ahead in
+                let client = APIClient(ahead)
+                let key = try await ahead.serviceKey()
+                _ = try await APIClient(behind).newcomer("ada")
+                let plan = try await client.plan("scripted", "off", key)
+                #expect(try await client.switchProvider("scripted", plan, key).status == 200)
+                func expectSwitch(_ state: Comment) async throws {
+                    try await behind.server.switches.refresh()
+                    #expect(
+                        try await behind.count("SELECT count(*) FROM provider_switches WHERE ended_at IS NULL") == 1,
+                        state)
+                    let answer = try await APIClient(behind).present(.somebody("ada"), to: "scripted")
+                    #expect(answer.code == "PROVIDER_DISABLED", state)
+                }
+                try await expectSwitch("with the older configuration")
+                let configuration = try Configuration.parse(
+                    TestServer.yaml(providers: newer, admin: Self.admin), file: "test.yaml",
+                    environment: ["DATABASE_URL": behind.databaseURL], installed: TestServer.providers)
+                try await behind.server.take(over: configuration, sections: [.applications])
+                try await expectSwitch("with the newer configuration")
+            }
+        }
+    }
+
     @Test func `of twenty switches at once one wins`() async throws {
         try await TestServer.with(providers: Self.providers, admin: Self.admin) { server in
             let client = APIClient(server)
