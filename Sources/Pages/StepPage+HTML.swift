@@ -142,7 +142,7 @@ extension StepPage {
         case .newOrLink(let provider, let mayOpenAccount):
             return ["provider": provider, "mayOpenAccount": mayOpenAccount]
         case .newPassword(let account): return values(of: account)
-        case .restore(let date): return ["date": language.text(of: date)]
+        case .restore(let date): return ["date": language.text(ofTime: date)]
         case .done(let done, let next):
             var values: [String: Any] = [:]
             for name in ["title", "text"] { values[name] = templates?.render("done.\(done.rawValue).\(name)", [:]) }
@@ -200,7 +200,7 @@ extension StepPage {
                 templates?.render($0, ["application": application]) ?? ""
             }
         case .deleted(let receipt, let until):
-            var values: [String: Any] = ["receipt": receipt, "until": until.map(language.text(of:)) ?? false]
+            var values: [String: Any] = ["receipt": receipt, "until": until.map(language.text(ofTime:)) ?? false]
             for name in ["title", "text"] { values[name] = templates?.render("done.deleted.\(name)", [:]) }
             return values
         case .error(let reason, let url):

@@ -105,7 +105,7 @@ extension StepPage {
 
     func values(of merge: Merge) -> [String: Any] {
         [
-            "until": language.text(of: merge.undoUntil),
+            "until": language.text(ofTime: merge.undoUntil),
             "choices": merge.choices.map { choice in
                 values(of: choice.account).merging([
                     "value": choice.value, "isCurrent": choice.isCurrent, "isPreferred": choice.isPreferred,

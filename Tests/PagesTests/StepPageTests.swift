@@ -344,6 +344,17 @@ struct StepPageTests {
         #expect(language.text(ofTime: date) == "\(day), 08:00\u{A0}UTC")
     }
 
+    @Test(arguments: PageLanguage.allCases)
+    func `a deadline is shown with its time`(language: PageLanguage) {
+        let time = Date(timeIntervalSince1970: 1_795_000_000)
+        let steps: [StepPage.Step] = [
+            .restore(until: time), .deleted(receipt: "/r", restorableUntil: time), .merge(Self.merge),
+        ]
+        for step in steps {
+            #expect(Self.page(step, in: language).page.html.contains(language.text(ofTime: time)), "\(step.name)")
+        }
+    }
+
     @Test func `a problem has the text of its reasons, of its rule, of its page or of its code`() {
         func text(_ problem: StepPage.Problem) -> String {
             var page = Self.page(.welcome(name: nil, asksForPassword: true), in: .en)

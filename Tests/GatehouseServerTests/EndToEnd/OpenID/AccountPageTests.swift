@@ -231,6 +231,7 @@ struct AccountPageTests {
             #expect(try await server.liveSessions(of: ada.uid) == 2)
             let done = try await browser.submit("delete", ["word": "löschen "], of: page)
             #expect(done.status == 200 && done.step == "done", "\(done.text)")
+            #expect(done.text.contains("\u{A0}UTC"), "the deadline has its time")
             #expect(try await server.liveSessions(of: ada.uid) == 0)
             let receipt = done.text.firstMatch(of: /id="receipt" href="([^"]*)"/).map { String($0.output.1) } ?? ""
             #expect(try await browser.open(receipt).answer["status"] == "scheduled")
