@@ -161,6 +161,12 @@ struct StepPageTests {
         #expect(zip(keys, keys.dropFirst()).allSatisfy { $0.utf8.lexicographicallyPrecedes($1.utf8) })
     }
 
+    @Test func `French texts have one apostrophe, and one word for an app and for what restores an account`() {
+        for (key, text) in PageTemplates.texts(of: .fr) {
+            #expect(!text.contains("'") && !text.contains(/[Aa]ppli\b/) && !text.contains("rétabli"), "\(key)")
+        }
+    }
+
     @Test func `no text has the name of a template, which would be included instead`() {
         let templates = EmbeddedFiles.all.keys.compactMap { $0.firstMatch(of: /Templates\/(.*)\.html/)?.output.1 }
         #expect(templates.count > 15 && templates.allSatisfy { PageTemplates.texts(of: .en)[String($0)] == nil })

@@ -93,6 +93,24 @@ struct MessageComposerTests {
         #expect(content.html.contains("<li>Apple</li>") && content.html.contains("<li>Google (ada@mail.example)</li>"))
     }
 
+    /// In a mail there is no form that asks for a new password.
+    @Test(arguments: [
+        ("en", "where you sign in"), ("fr", "à l'endroit où vous vous connectez"), ("de", "dort, wo Sie sich anmelden"),
+        ("es", "donde inicia sesión"),
+    ])
+    func aResetSaysWhereToAskForANewPassword(language: String, place: String) throws {
+        let content = try composer.compose(try Samples.message(.passwordReset, locale: language), application: "demo")
+        for body in [content.text, content.html] { #expect(body.replacing("\n", with: " ").contains(place)) }
+    }
+
+    /// The salutation ends in a comma.
+    @Test(arguments: MessageTopic.allCases)
+    func aGermanMailGoesOnInLowerCase(topic: MessageTopic) throws {
+        let content = try composer.compose(try Samples.message(topic, locale: "de"), application: "demo")
+        let word = try #require(content.text.firstMatch(of: /^Guten Tag,\n\n(\w+)/)?.output.1)
+        #expect(word.first?.isLowercase == true || ["Sie", "Ihr", "Apple"].contains(word), "\(content.text)")
+    }
+
     @Test(arguments: ["en", "fr", "de", "es"], [Self.link, nil])
     func theCodeStandsAloneOnItsLine(language: String, link: String?) throws {
         let message = try Samples.message(.signInCode, link: link, until: Self.until, locale: language)

@@ -60,6 +60,16 @@ struct TextComposerTests {
         }
     }
 
+    @Test(arguments: [
+        ("en", "for now", "add another one"), ("fr", "pour le moment", "un autre moyen de connexion"),
+        ("de", "vorerst", "andere einrichten"), ("es", "por ahora", "otro acceso"),
+    ])
+    func anEndingSignInIsOneForNow(language: String, time: String, remedy: String) throws {
+        let message = Message(.signInEnding, to: .phone(try Samples.number()), provider: "Apple", locale: language)
+        let text = try composer.text(message, application: "Demo")
+        #expect(text.contains(time) && text.contains(remedy), "\(text)")
+    }
+
     @Test(arguments: [MessageTopic.invitation, .recovery], ["en", "fr", "de", "es"])
     func aLinkEndsItsMessage(topic: MessageTopic, language: String) throws {
         let link = "https://demo.example/invitation?token=abc_-DEF123"
