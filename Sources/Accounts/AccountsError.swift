@@ -32,6 +32,8 @@ package enum AccountsError: Error, Sendable, Equatable {
     /// The identity belongs to another account; the ticket, if there is one, permits merging the two accounts.
     case identityInUse(ticket: String?, Refusal)
     case lastUsableIdentity(Refusal)
+    /// A review can neither keep nor remove the identity.
+    case identityNotReviewable(Refusal)
     /// The principal's identity must not change an administrator's identity (`RoleIdentityStore`).
     case otherIdentityRequired(Refusal)
     /// The account would have more than `limit` identities.

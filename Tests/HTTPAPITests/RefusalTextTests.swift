@@ -18,7 +18,8 @@ struct RefusalTextTests {
         case .accountFull: ["problem.LIMIT_REACHED.\(rule.rawValue)"]
         case .reauthenticationForeign: ["problem.INVALID_CREDENTIALS.\(rule.rawValue)"]
         case .lastUsableIdentity: ["problem.LAST_USABLE_IDENTITY"]
-        case .identityHasRole: ["problem.TOKEN_TOO_OLD.\(rule.rawValue)"]
+        case .identityHasRole:
+            ["problem.TOKEN_TOO_OLD.\(rule.rawValue)", "problem.INVALID_PARAMETER.\(rule.rawValue)"]
         case .undoStrands: ["problem.LAST_USABLE_IDENTITY.\(rule.rawValue)"]
         case .identityKnown, .identityOwn, .accountRestored, .numberRecycled, .addressOwned, .addressOfSeveral,
             .addressNotJoined, .addressProven, .addressUnproven, .identityNew, .linkAsked, .guestUpgrade, .guestSwitch,

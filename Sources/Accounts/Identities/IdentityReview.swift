@@ -19,9 +19,10 @@ package struct IdentityReview: Sendable {
     }
 
     /// Ends the quarantine of the identities in `keep`, and removes those in `remove`.
-    /// - Throws: `AccountsError.invalidToken` for an unknown or used token; `.invalidParameter` for an identity of
-    ///   another account; `.lastUsableIdentity` if no remaining identity can sign in. After the last two errors nothing
-    ///   is changed and the token remains valid.
+    /// - Throws: `AccountsError.invalidToken` for an unknown or used token; `.invalidParameter` for an identity in both
+    ///   lists; `.identityNotReviewable` for one of another account, and for one to remove that has a role which the
+    ///   identity of the mailbox lacks; `.lastUsableIdentity` if no remaining identity can sign in. After the last three
+    ///   errors nothing is changed and the token remains valid.
     package func review(
         _ text: String, keeping keep: [UUID], removing remove: [UUID], in application: Application
     ) async throws {
@@ -35,15 +36,13 @@ package struct IdentityReview: Sendable {
             else { throw AccountsError.invalidToken }
             let known = Set(
                 try await Self.identities(of: uid, reviewedBy: proof, in: application, store: store).map(\.id))
-            for (field, ids) in [("keep", keep), ("remove", remove)] {
-                guard known.isSuperset(of: ids) else {
-                    throw AccountsError.invalidParameter(field, reason: "names an identity that is not the account's")
-                }
+            guard known.isSuperset(of: keep + remove) else {
+                throw AccountsError.identityNotReviewable(.foreignIdentity)
             }
             let beyond = try await store.identitiesWithRoles(
                 beyond: proof.provider, proof.providerUid, of: uid, application: application.id)
             guard beyond.isDisjoint(with: remove) else {
-                throw AccountsError.invalidParameter("remove", reason: "names an identity that has a role")
+                throw AccountsError.identityNotReviewable(LinkingRule.identityHasRole.refusal)
             }
             try await store.liftQuarantine(of: keep, uid: uid, application: application.id)
             guard !remove.isEmpty else { return }

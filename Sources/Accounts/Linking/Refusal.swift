@@ -11,6 +11,11 @@ package struct Refusal: Sendable, Equatable {
 }
 
 extension Refusal {
+    /// The refusal of a review that names an identity of no account, or of another one.
+    static let foreignIdentity = Refusal(
+        rule: "identity.foreign", reason: "The identity is not one of this account",
+        remedies: ["Read the account's identities again."])
+
     /// The refusal of a redirect that is to re-authenticate, by a provider without `auth_time`.
     static let noAuthenticationTime = Refusal(
         rule: "reauthentication.no-time", reason: "The provider does not state when the person authenticated there",

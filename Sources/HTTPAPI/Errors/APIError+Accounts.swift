@@ -57,6 +57,7 @@ extension APIError {
         case .pinNotSet: self.init(.pinNotSet, "The account has no PIN that is valid")
         case .identityInUse(let ticket, let refusal): self.init(.identityInUse, refusal, ["mergeToken": ticket])
         case .lastUsableIdentity(let refusal): self.init(.lastUsableIdentity, refusal)
+        case .identityNotReviewable(let refusal): self.init(.invalidParameter, refusal)
         case .otherIdentityRequired(let refusal): self.init(.tokenTooOld, refusal)
         case .limitReached(let limit, let refusal):
             self.init(.limitReached, refusal)

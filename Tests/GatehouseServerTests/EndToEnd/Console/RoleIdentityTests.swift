@@ -182,7 +182,8 @@ struct RoleIdentityTests {
             try #require(linked.status == 200, "\(linked.text)")
             #expect(try await client.resetPassword(of: address, at: intrusion.server).status == 204)
             let token = try await client.reviewToken(of: address, at: intrusion.server)
-            expectError(try await client.review(token, remove: [id]), 400, "INVALID_PARAMETER")
+            let refused = try await client.review(token, remove: [id])
+            expectRefusal(refused, 400, "INVALID_PARAMETER", rule: "identity.has-role")
             let owner = intrusion.owner.email
             #expect(try await client.login(owner, APIClient.password).status == 200, "it is not quarantined")
             expectError(try await client.login(owner, APIClient.otherPassword), 401, "INVALID_CREDENTIALS")

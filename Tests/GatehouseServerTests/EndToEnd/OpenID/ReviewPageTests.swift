@@ -1,3 +1,4 @@
+import Administration
 import Foundation
 import NIOHTTP1
 import ProviderKit
@@ -71,6 +72,43 @@ struct ReviewPageTests {
             let others = identities.filter { $0["provider"] != "email" }.compactMap(\.["id"].string)
             #expect(try await remove(others).step == "done")
             #expect(try await client.identities(bearer: bearer).map { $0["provider"] } == ["email"])
+        }
+    }
+
+    @Test func `an identity that has been removed meanwhile is refused as such`() async throws {
+        try await TestServer.linking { server, client in
+            let (person, identity) = try await client.victim(at: server, of: "eve")
+            #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+            let token = try await client.reviewToken(of: person.email, at: server)
+            var browser = PageBrowser(server)
+            let page = try await browser.open("/review?token=\(token)")
+            let removed = try await client.delete(
+                "/auth/identities/\(identity)", bearer: client.bearer(of: person))
+            #expect(removed.status < 300, "\(removed.text)")
+            let refused = try await browser.submit("save", ["remove": identity], of: page)
+            #expect(refused.status == 400 && refused.problem == "INVALID_PARAMETER" && refused.accepts("save"))
+            #expect(refused.text.contains("does not have one of these ways to sign in any more"), "\(refused.text)")
+        }
+    }
+
+    @Test func `an identity with a role that the mailbox lacks stays, and the page says why`() async throws {
+        try await TestServer.withConsole { server in
+            let client = APIClient(server)
+            let owner = try await client.register(at: server)
+            try await server.grant(.owner, to: owner)
+            let identity = try await client.identityID(of: "email", bearer: owner.accessToken)
+            let address = APIClient.newAddress()
+            let code = try await client.challenge("email", address, at: server, bearer: owner.accessToken)
+            let linked = try await client.post("/auth/identities/email", .object(code), bearer: owner.accessToken)
+            try #require(linked.status == 200, "\(linked.text)")
+            #expect(try await client.resetPassword(of: address, at: server).status == 204)
+            let token = try await client.reviewToken(of: address, at: server)
+            var browser = PageBrowser(server)
+            let page = try await browser.open("/review?token=\(token)")
+            let refused = try await browser.submit("save", ["remove": identity], of: page)
+            #expect(refused.status == 400 && refused.problem == "INVALID_PARAMETER" && refused.accepts("save"))
+            #expect(refused.text.contains("your role as an administrator counts for"), "\(refused.text)")
+            #expect(try await client.login(owner.email, APIClient.password).status == 200, "it is not removed")
         }
     }
 
