@@ -237,7 +237,7 @@ extension StepPage {
 
     func values(of account: Account) -> [String: Any] {
         var values: [String: Any] = ["id": account.id, "isSignedIn": account.isSignedIn]
-        values["name"] = account.name ?? account.address
+        values["name"] = account.name ?? account.address ?? text("account.guest", [:])
         values["address"] = account.name == nil ? nil : account.address
         return values
     }

@@ -98,6 +98,8 @@ package struct StepPage: Sendable {
     package struct Account: Sendable {
         /// The value that the page's form posts.
         package let id: String
+        /// A name for the person, and an address or another sign by which the person recognises the account; a guest's
+        /// may have neither.
         package let name, address: String?
         package let isSignedIn: Bool
 

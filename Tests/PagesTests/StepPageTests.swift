@@ -351,6 +351,16 @@ struct StepPageTests {
     }
 
     @Test(arguments: PageLanguage.allCases)
+    func `an account without a name and an address is a guest's`(language: PageLanguage) throws {
+        let guest = StepPage.Account(id: "id-1", name: nil, address: nil, isSignedIn: true)
+        let name = try #require(PageTemplates.texts(of: language)["account.guest"])
+        for step in [StepPage.Step.accounts([guest]), .signOut([guest]), .signOut([guest, guest]), .confirm(guest)] {
+            #expect(Self.page(step, in: language).page.html.contains("<strong>\(name)</strong>"), "\(step.name)")
+        }
+        #expect(Self.page(.reauthenticate(.init(), guest), in: language).page.html.contains("value=\"\(name)\""))
+    }
+
+    @Test(arguments: PageLanguage.allCases)
     func `a deadline is shown with its time`(language: PageLanguage) {
         let time = Date(timeIntervalSince1970: 1_795_000_000)
         let steps: [StepPage.Step] = [

@@ -9,8 +9,8 @@ extension AccountPage {
     init(_ shown: ShownAccount, in language: PageLanguage, at issuer: Issuer, origin: RequestOrigin) {
         let url = issuer.application.issuer
         self.init(
-            Section(shown, in: language, at: issuer, origin: origin), of: StepPage.Account(shown.account),
-            isGuest: shown.account.session.isGuest,
+            Section(shown, in: language, at: issuer, origin: origin),
+            of: StepPage.Account(shown.account, in: issuer.application), isGuest: shown.account.session.isGuest,
             sections: issuer.sections.filter { $0 != .overview }.map(\.rawValue),
             base: url + AccountSection.overview.path, signOut: "\(url)/oauth/logout")
         typed = shown.typed.map { TypedText($0.text, entry: $0.entry?.text) }

@@ -41,8 +41,11 @@ extension Response {
                 .error(reason: fault.rawValue, url: nil), status: fault == .forged ? .forbidden : .badRequest,
                 context: context)
         case .ask(let sessions, let token, let flow):
-            let accounts = sessions.map {
-                StepPage.Account(id: $0.id.text, name: $0.name, address: $0.address, isSignedIn: true)
+            let providers = issuer.application.providers
+            let accounts = sessions.map { session in
+                StepPage.Account(
+                    id: session.id.text, name: session.name,
+                    address: session.address ?? session.provider.map(providers.displayName(of:)), isSignedIn: true)
             }
             let application = context.scope.application
             var page = StepPage(

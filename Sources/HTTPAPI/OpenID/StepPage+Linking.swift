@@ -61,7 +61,7 @@ extension StepPage.Merge {
 
 extension StepPage.Account {
     fileprivate init(_ side: MergeSide, in application: Application) {
-        let address = side.addresses.first?.value ?? side.identities.first?.name(in: application)
+        let address = side.addresses.first?.value ?? side.identities.first { !$0.isGuest }?.name(in: application)
         self.init(id: side.uid.text, name: side.displayName, address: address, isSignedIn: true)
     }
 }

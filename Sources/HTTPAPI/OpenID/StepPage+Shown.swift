@@ -12,10 +12,11 @@ extension StepPage.Step {
         _ step: ShownStep, at url: String, providers: [StepPage.Provider], in language: PageLanguage, of issuer: Issuer,
         repeating: Bool
     ) {
-        let account = step.account.map(StepPage.Account.init)
+        let application = issuer.application
+        let account = step.account.map { StepPage.Account($0, in: application) }
         switch (step.name, account) {
         case (.code, _): self = .code(to: step.progress.challenge?.identifier ?? "")
-        case (.accounts, _): self = .accounts(step.accounts.map(StepPage.Account.init))
+        case (.accounts, _): self = .accounts(step.accounts.map { StepPage.Account($0, in: application) })
         case (.reauthenticate, let account?):
             var ways = StepPage.SignIn(of: step, by: issuer)
             ways.providers = providers.filter { step.account?.providers.contains($0.name) == true }
@@ -105,9 +106,12 @@ extension StepPage.SignIn {
 }
 
 extension StepPage.Account {
-    init(_ account: BrowserAccount) {
+    /// An account without a verified address is recognised by the provider of its session.
+    init(_ account: BrowserAccount, in application: Application) {
+        let provider = account.session.isGuest ? nil : application.providers.displayName(of: account.provider)
         self.init(
-            id: account.session.id.text, name: account.name, address: account.address, isSignedIn: account.isLive)
+            id: account.session.id.text, name: account.name, address: account.address ?? provider,
+            isSignedIn: account.isLive)
     }
 }
 

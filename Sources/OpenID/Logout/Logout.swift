@@ -156,10 +156,15 @@ package struct SignedInSession: Sendable {
     /// Whether the client session that was asked for belongs to it.
     package let hasClientSession: Bool
     package let name, address: String?
+    /// The configured name of the provider that opened it; `nil` for a guest.
+    package let provider: String?
 
-    package init(id: UUID, uid: UUID, absorbed: [UUID], hasClientSession: Bool, name: String?, address: String?) {
+    package init(
+        id: UUID, uid: UUID, absorbed: [UUID], hasClientSession: Bool, name: String?, address: String?,
+        provider: String?
+    ) {
         (self.id, self.uid, self.absorbed, self.hasClientSession) = (id, uid, absorbed, hasClientSession)
-        (self.name, self.address) = (name, address)
+        (self.name, self.address, self.provider) = (name, address, provider)
     }
 }
 

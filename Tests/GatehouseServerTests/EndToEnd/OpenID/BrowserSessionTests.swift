@@ -144,6 +144,33 @@ struct BrowserSessionTests {
         }
     }
 
+    @Test func `an account without a name and an address is called after its provider`() async throws {
+        let providers = "scripted: { displayName: Campus }"
+        try await TestServer.with(application: RelyingParty.configuration, providers: providers) { server in
+            let (party, api) = (RelyingParty(server), APIClient(server))
+            var browser = PageBrowser(server)
+            for number in 1...2 {
+                let evidence = VerifiedIdentity.somebody()
+                #expect(try await api.present(evidence).status == 200)
+                var page = try await browser.begin(party, ["prompt": "select_account"])
+                if page.accepts("other") { page = try await browser.submit("other", of: page) }
+                let done = try await browser.present(evidence, at: page)
+                try #require(done.code != nil, "\(done.text)")
+                guard number == 1 else { continue }
+                let account = try await browser.open("/account")
+                #expect(account.text.contains("<p class=\"who\"><strong>Campus</strong></p>"), "\(account.text)")
+                let again = try await browser.begin(party, ["prompt": "login"])
+                #expect(again.step == "reauthenticate" && again.forms.first?.fields["identifier"] == "Campus")
+            }
+            let page = try await browser.begin(party, ["prompt": "select_account"])
+            let chosen = page.text.matches(of: /value="choose" class="account"><strong>([^<]*)</).map(\.output.1)
+            #expect(chosen == ["Campus", "Campus"], "\(page.text)")
+            let signOut = try await browser.open("/oauth/logout")
+            let ended = signOut.text.matches(of: /<label for="a[^"]*"><strong>([^<]*)</).map(\.output.1)
+            #expect(ended == ["Campus", "Campus"], "\(signOut.text)")
+        }
+    }
+
     @Test func `a sixth account ends the one that was not used for the longest time`() async throws {
         try await TestServer.with(application: RelyingParty.configuration) { server in
             let (party, api) = (RelyingParty(server), APIClient(server))

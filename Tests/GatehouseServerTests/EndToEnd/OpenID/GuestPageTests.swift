@@ -55,6 +55,7 @@ struct GuestPageTests {
         try await conflict { server, visitor, view, guest, caller in
             var visitor = visitor
             #expect(view.forms.map(\.actions) == [["switch", "merge", "keep"]], "\(view.text)")
+            #expect(view.text.contains("<p class=\"who\"><strong>Guest</strong></p>"), "\(view.text)")
             let kept = try await visitor.browser.submit("keep", of: view)
             #expect(kept.path == "/account/identities" && kept.status == 200, "\(kept.text)")
             #expect(try await server.providers(of: guest.uid) == "anonymous")
@@ -92,6 +93,7 @@ struct GuestPageTests {
             var visitor = visitor
             let page = try await visitor.browser.submit("merge", of: view)
             #expect(page.step == "merge" && page.text.contains("value=\"other\" checked"), "\(page.text)")
+            #expect(page.text.contains("<strong>Guest</strong>"), "\(page.text)")
             let done = try await visitor.browser.submit("merge", ["survivor": "other"], of: page)
             #expect(done.path == "/account/identities" && done.text.contains(Self.number), "\(done.text)")
             #expect(try await server.providers(of: caller.uid) == "phone")
