@@ -4,10 +4,18 @@ import Foundation
 
 /// A server without a network: it opens one session, and answers the next requests of a path as a test says.
 final class ScriptedTransport: GatehouseClient.Transport {
-    private let state = Locked<(sent: [String], answers: [String: [GatehouseClient.Response]])>(([], [:]))
+    private struct State {
+        var sent: [String] = []
+        var refreshTokens: [String] = []
+        var answers: [String: [GatehouseClient.Response]] = [:]
+    }
+
+    private let state = Locked(State())
 
     /// The paths that were requested, below the API.
     var sent: [String] { state.withLock { $0.sent } }
+    /// The refresh tokens that were sent.
+    var refreshTokens: [String] { state.withLock { $0.refreshTokens } }
 
     func next(_ path: String, _ answers: GatehouseClient.Response...) {
         state.withLock { $0.answers[path, default: []] += answers }
@@ -15,24 +23,39 @@ final class ScriptedTransport: GatehouseClient.Transport {
 
     func send(_ request: GatehouseClient.Request) async throws -> GatehouseClient.Response {
         let path = request.url.path.components(separatedBy: "/api/v1").last ?? ""
+        let body = try request.body.map { try JSONDecoder().decode([String: GatehouseClient.JSON].self, from: $0) }
         let answer = state.withLock { state -> GatehouseClient.Response? in
             state.sent.append(path)
+            if let token = body?["refreshToken"]?.string { state.refreshTokens.append(token) }
             guard state.answers[path]?.isEmpty == false else { return nil }
             return state.answers[path]?.removeFirst()
         }
         return answer ?? Self.session(count: sent.count)
     }
 
-    /// The answer to a sign-in, a refresh and everything else; an access token's life is over at once.
-    static func session(count: Int, providerUid: String = "001") -> GatehouseClient.Response {
+    /// The answer to a sign-in, a refresh and everything else; by default an access token's life is over at once.
+    static func session(
+        count: Int, uid: String = "u", providerUid: String = "001", expiresIn: Int = 0
+    ) -> GatehouseClient.Response {
         let body = """
-            {"accessToken":"a\(count)","expiresIn":0,"refreshToken":"r\(count)","tokenType":"Bearer",
-            "user":{"id":"u","email":null,"emailVerified":false,"phone":null,"phoneVerified":false,"displayName":null,
-            "isAnonymous":false,"authProviders":["apple"],"metadata":{},"createdAt":"2026-01-01T00:00:00Z",
-            "updatedAt":"2026-01-01T00:00:00Z"},
-            "auth":{"uid":"u","provider":"apple","providerUid":"\(providerUid)","createdAt":1767225600,
+            {"accessToken":"a\(count)","expiresIn":\(expiresIn),"refreshToken":"r\(count)","tokenType":"Bearer",
+            "user":\(user(uid: uid)),
+            "auth":{"uid":"\(uid)","provider":"apple","providerUid":"\(providerUid)","createdAt":1767225600,
             "expires":1767229200}}
             """
         return GatehouseClient.Response(status: 200, body: Data(body.utf8))
+    }
+
+    /// The answer to a change of the account's name.
+    static func account(displayName: String) -> GatehouseClient.Response {
+        GatehouseClient.Response(status: 200, body: Data(user(displayName: #""\#(displayName)""#).utf8))
+    }
+
+    private static func user(uid: String = "u", displayName: String = "null") -> String {
+        """
+        {"id":"\(uid)","email":null,"emailVerified":false,"phone":null,"phoneVerified":false,
+        "displayName":\(displayName),"isAnonymous":false,"authProviders":["apple"],"metadata":{},
+        "createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"}
+        """
     }
 }

@@ -124,16 +124,18 @@ actor SessionKeeper {
     private func finish(
         _ outcome: Result<AccessResponse, GatehouseError>, number: Int, presented: GatehouseClient.Secret, signIn: Int
     ) -> Result<Grant, GatehouseError> {
-        if refreshing?.number == number { refreshing = nil }
+        let isLatest = refreshing?.number == number
+        if isLatest { refreshing = nil }
         guard case .signedIn(var held) = state, self.signIn == signIn else { return .failure(.signedOut) }
-        guard held.refreshToken == presented else {
+        guard isLatest else {
             // Another sign-in of the same person came first.
             return held.access.map { .success(Grant(token: $0.token, signIn: signIn)) } ?? .failure(.signedOut)
         }
         switch outcome {
         case .success(let answer):
             retry = RefreshRetry()
-            held.refreshToken = answer.pair.refreshToken
+            // `update` may have read a newer token of another process.
+            if held.refreshToken == presented { held.refreshToken = answer.pair.refreshToken }
             held.access = answer.access
             hold(held)
             return .success(Grant(token: answer.access.token, signIn: signIn))
@@ -184,6 +186,7 @@ actor SessionKeeper {
         guard self.signIn == signIn, case .signedIn(var held) = state, held.session.uid == user.id,
             held.session.user != user
         else { return }
+        held.refreshToken = newestRefreshToken(held)
         held.session.user = user
         hold(held)
         listeners.report(.updated(held.session))
@@ -198,7 +201,8 @@ actor SessionKeeper {
     /// Signs out on this device, and returns the session to end at the server.
     func forgetForSignOut() throws(GatehouseError) -> HeldSession? {
         try load()
-        guard case .signedIn(let held) = state else { return nil }
+        guard case .signedIn(var held) = state else { return nil }
+        held.refreshToken = newestRefreshToken(held)
         forget(.signedOut)
         return held
     }
