@@ -8,6 +8,7 @@ final class ScriptedTransport: GatehouseClient.Transport {
         var sent: [String] = []
         var refreshTokens: [String] = []
         var answers: [String: [GatehouseClient.Response]] = [:]
+        var interruption: (path: String, body: @Sendable () async throws -> Void)?
     }
 
     private let state = Locked(State())
@@ -21,12 +22,22 @@ final class ScriptedTransport: GatehouseClient.Transport {
         state.withLock { $0.answers[path, default: []] += answers }
     }
 
+    /// Runs the body once, before the answer to the next request of the path.
+    func interrupt(_ path: String, _ body: @escaping @Sendable () async throws -> Void) {
+        state.withLock { $0.interruption = (path, body) }
+    }
+
     func send(_ request: GatehouseClient.Request) async throws -> GatehouseClient.Response {
         let path = request.url.path.components(separatedBy: "/api/v1").last ?? ""
         let body = try request.body.map { try JSONDecoder().decode([String: GatehouseClient.JSON].self, from: $0) }
-        let answer = state.withLock { state -> GatehouseClient.Response? in
+        let interruption = state.withLock { state in
             state.sent.append(path)
             if let token = body?["refreshToken"]?.string { state.refreshTokens.append(token) }
+            defer { if state.interruption?.path == path { state.interruption = nil } }
+            return state.interruption.flatMap { $0.path == path ? $0.body : nil }
+        }
+        try await interruption?()
+        let answer = state.withLock { state -> GatehouseClient.Response? in
             guard state.answers[path]?.isEmpty == false else { return nil }
             return state.answers[path]?.removeFirst()
         }

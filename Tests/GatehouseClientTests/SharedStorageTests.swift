@@ -45,4 +45,51 @@ struct SharedStorageTests {
         try await app.signOut(scope)
         #expect(transport.refreshTokens == ["r1", "r2", "r3"] && storage.load() == nil)
     }
+
+    /// When a process reads in the storage what another process has done.
+    enum Moment: CaseIterable {
+        case refresh, answerToRefresh, changeOfAccount
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: Moment.allCases, [nil, "v"])
+    func `a sign-out in another process, or its sign-in of another person, stays`(
+        moment: Moment, person: String?
+    ) async throws {
+        let app = try await signedIn(expiresIn: moment == .changeOfAccount ? 3600 : 0)
+        let other = try process()
+        var changes = app.changes.makeAsyncIterator()
+        guard case .signedIn? = await changes.next() else {
+            Issue.record("not signed in")
+            return
+        }
+        let act: @Sendable () async throws -> Void = { [storage, transport] in
+            // The storage is empty after a sign-out, also after one without a network.
+            guard let person else { return storage.remove() }
+            transport.next("/auth/anonymous", ScriptedTransport.session(count: 9, uid: person, expiresIn: 3600))
+            try await other.signIn(.anonymous)
+        }
+        if moment == .answerToRefresh { transport.interrupt("/auth/refresh", act) } else { try await act() }
+        if moment == .changeOfAccount {
+            transport.next("/auth/me", ScriptedTransport.account(displayName: "Ada"))
+            try await app.updateUser(displayName: "Ada")
+        } else {
+            let failure = await #expect(throws: GatehouseError.self) { try await app.accessToken() }
+            #expect(failure?.code == .signedOut)
+        }
+        #expect(transport.refreshTokens.count == (moment == .answerToRefresh ? 1 : 0))
+        let stored = try storage.load().map { try StoredSession($0) }
+        #expect(stored?.session.uid == person)
+        guard case .signedOut(.elsewhere)? = await changes.next() else {
+            Issue.record("the end of the session is not reported")
+            return
+        }
+        let present = try await app.session
+        #expect(present?.uid == person)
+        guard let person else { return }
+        guard case .signedIn(let session)? = await changes.next() else {
+            Issue.record("the other person's session is not reported")
+            return
+        }
+        #expect(session.uid == person)
+    }
 }

@@ -7,8 +7,8 @@ public import Foundation
 ///
 /// The library renews the access token when a call needs it, with at most one refresh at a time. A call that is refused
 /// with 401 `INVALID_TOKEN` is repeated once with a renewed token. The person is signed out only if the server refuses
-/// the refresh itself. After a failure of the network, of the server or of the storage the session is kept, and
-/// `changes` reports the failure.
+/// the refresh itself, or if another process with the same storage signs out. After a failure of the network, of the
+/// server or of the storage the session is kept, and `changes` reports the failure.
 ///
 /// The library never reads the wall clock: it measures lifetimes from the moment of the request.
 public struct GatehouseClient: Sendable {

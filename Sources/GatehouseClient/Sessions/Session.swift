@@ -34,6 +34,8 @@ extension GatehouseClient {
         case notSignedIn
         /// The app signed the person out.
         case signedOut
+        /// Another process, with which the app shares its storage, signed out or signed in another person.
+        case elsewhere
         /// The server ended the session, for example from another device.
         case ended(GatehouseError.Refusal)
         /// The account was deleted.

@@ -1,4 +1,21 @@
 extension SessionKeeper {
+    /// The session with the refresh token that is stored, which is newer if another process has renewed the session.
+    /// - Returns: `nil` if the storage is empty or holds the session of another person, so that another process has
+    ///   signed out or signed in that person; `held` itself if the storage cannot be compared.
+    func newest(_ held: HeldSession) -> HeldSession? {
+        guard held.isRemembered, storeAgainAt == nil else { return held }
+        do {
+            guard let data = try storage.load() else { return nil }
+            let stored = try StoredSession(data)
+            guard stored.session.uid == held.session.uid else { return nil }
+            var held = held
+            held.refreshToken = stored.refreshToken
+            return held
+        } catch {
+            return held
+        }
+    }
+
     /// Whether another process has stored the session of another person in the shared storage.
     ///
     /// This process must not remove that session; its next call reads it.

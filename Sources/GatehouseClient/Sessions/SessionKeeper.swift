@@ -90,18 +90,20 @@ actor SessionKeeper {
         }
         let now = ContinuousClock.now
         if let access = held.access, access.token != rejected?.token, now < access.end {
-            if now >= access.renewAt, retry.admitsRenewalInAdvance(at: now) { _ = refresh(held) }
+            if now >= access.renewAt, retry.admitsRenewalInAdvance(at: now), refresh(held) == nil { throw .signedOut }
             return Grant(token: access.token, signIn: signIn)
         }
         if let block = retry.block(at: now) { throw block }
-        return try await refresh(held).value.get()
+        guard let refresh = refresh(held) else { throw .signedOut }
+        return try await refresh.value.get()
     }
 
-    /// The refresh that is under way, or a new one.
-    private func refresh(_ held: HeldSession) -> Task<Result<Grant, GatehouseError>, Never> {
+    /// The refresh that is under way, or a new one; `nil` if another process has replaced the session.
+    private func refresh(_ held: HeldSession) -> Task<Result<Grant, GatehouseError>, Never>? {
         if let refreshing { return refreshing.task }
+        guard let held = followed(held) else { return nil }
         refreshes += 1
-        let (number, presented, signIn) = (refreshes, newestRefreshToken(held), signIn)
+        let (number, presented, signIn) = (refreshes, held.refreshToken, signIn)
         let task = Task { () -> Result<Grant, GatehouseError> in
             let outcome = await server.renewed(with: presented)
             return finish(outcome, number: number, presented: presented, signIn: signIn)
@@ -110,15 +112,18 @@ actor SessionKeeper {
         return task
     }
 
-    /// The refresh token to present: the stored one, if another process has renewed the same session.
-    private func newestRefreshToken(_ held: HeldSession) -> GatehouseClient.Secret {
-        guard held.isRemembered, storeAgainAt == nil, let data = try? storage.load(),
-            let stored = try? StoredSession(data), stored.session.uid == held.session.uid
-        else { return held.refreshToken }
-        var held = held
-        held.refreshToken = stored.refreshToken
-        state = .signedIn(held)
-        return stored.refreshToken
+    /// Takes over from the storage what another process has done with the session.
+    /// - Returns: The session with its newest refresh token; `nil` if another process has signed out or signed in
+    ///   another person, so that the session has ended here.
+    private func followed(_ held: HeldSession) -> HeldSession? {
+        guard let newest = newest(held) else {
+            forget(.elsewhere)
+            // Reads the other person's session, if there is one; a failure is reported.
+            try? load()
+            return nil
+        }
+        state = .signedIn(newest)
+        return newest
     }
 
     private func finish(
@@ -126,15 +131,16 @@ actor SessionKeeper {
     ) -> Result<Grant, GatehouseError> {
         let isLatest = refreshing?.number == number
         if isLatest { refreshing = nil }
-        guard case .signedIn(var held) = state, self.signIn == signIn else { return .failure(.signedOut) }
+        guard case .signedIn(let held) = state, self.signIn == signIn else { return .failure(.signedOut) }
         guard isLatest else {
             // Another sign-in of the same person came first.
             return held.access.map { .success(Grant(token: $0.token, signIn: signIn)) } ?? .failure(.signedOut)
         }
         switch outcome {
         case .success(let answer):
+            guard var held = followed(held) else { return .failure(.signedOut) }
             retry = RefreshRetry()
-            // `update` may have read a newer token of another process.
+            // Another process may have stored a newer token meanwhile.
             if held.refreshToken == presented { held.refreshToken = answer.pair.refreshToken }
             held.access = answer.access
             hold(held)
@@ -183,10 +189,9 @@ actor SessionKeeper {
 
     /// Updates the account of the session with the one from the server.
     func update(_ user: GatehouseClient.User, of signIn: Int) {
-        guard self.signIn == signIn, case .signedIn(var held) = state, held.session.uid == user.id,
-            held.session.user != user
+        guard self.signIn == signIn, case .signedIn(let held) = state, held.session.uid == user.id,
+            held.session.user != user, var held = followed(held)
         else { return }
-        held.refreshToken = newestRefreshToken(held)
         held.session.user = user
         hold(held)
         listeners.report(.updated(held.session))
@@ -201,10 +206,10 @@ actor SessionKeeper {
     /// Signs out on this device, and returns the session to end at the server.
     func forgetForSignOut() throws(GatehouseError) -> HeldSession? {
         try load()
-        guard case .signedIn(var held) = state else { return nil }
-        held.refreshToken = newestRefreshToken(held)
+        guard case .signedIn(let held) = state else { return nil }
+        let former = newest(held) ?? held
         forget(.signedOut)
-        return held
+        return former
     }
 
     private func hold(_ held: HeldSession) {
@@ -239,6 +244,6 @@ actor SessionKeeper {
 
     private func renew() async {
         guard case .signedIn(let held) = state, retry.block(at: .now) == nil else { return }
-        _ = await refresh(held).value
+        _ = await refresh(held)?.value
     }
 }

@@ -9,6 +9,8 @@ extension GatehouseClient {
         var place: String? { get }
 
         /// Returns the saved data; `nil` if there is none.
+        ///
+        /// If a session has been saved, `nil` ends it, because another process must have removed it.
         /// - Throws: Any error; the library tries again at the next call.
         func load() throws -> Data?
 

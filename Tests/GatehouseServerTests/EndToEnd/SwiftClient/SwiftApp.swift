@@ -77,6 +77,7 @@ final class RecordedChanges: Sendable {
                 switch reason {
                 case .notSignedIn: "notSignedIn"
                 case .signedOut: "signedOut"
+                case .elsewhere: "elsewhere"
                 case .ended(let refusal): "ended \(refusal.code.rawValue)"
                 case .accountDeleted: "accountDeleted"
                 case .identityRemoved: "identityRemoved"

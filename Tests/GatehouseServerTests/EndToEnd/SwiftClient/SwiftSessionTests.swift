@@ -84,8 +84,11 @@ struct SwiftSessionTests {
             let others = try await api.post("/auth/logout", ["scope": "others"], bearer: access)
             #expect(others.status == 204)
             let ended = await #expect(throws: GatehouseError.self) { try await app.client.user() }
-            #expect(ended?.code == .invalidRefreshToken && !app.storage.isEmpty)
-            try await app.changes.wait(for: "ended INVALID_REFRESH_TOKEN")
+            #expect(ended?.code == .signedOut && !app.storage.isEmpty)
+            try await eventually("the client reports both persons") {
+                app.changes.kinds.suffix(2) == ["elsewhere", "signedIn"]
+            }
+            #expect(app.transport.count("/auth/refresh") == 0)
             let next = try await app.client.session
             #expect(next?.uid == guest.uid, "the session that is stored now")
         }
