@@ -11,7 +11,8 @@ extension GatehouseClient {
 
     /// Ends sessions.
     ///
-    /// With `local` and `global` the client removes its session at once, and then ends it on the server.
+    /// With `local` and `global` the client removes its session at once, and then ends it on the server. If the server
+    /// has already ended the client's own session, `local` succeeds, but `global` cannot end the others.
     /// - Parameter scope: Which sessions end.
     /// - Throws: The error of the call to the server, where the sessions then stay valid until they expire.
     public func signOut(_ scope: SignOutScope = .local) async throws(GatehouseError) {
@@ -22,7 +23,7 @@ extension GatehouseClient {
         guard let former = try await keeper.forgetForSignOut() else { return }
         do {
             try await end(former, scope)
-        } catch .refused(let refusal) where refusal.endsSession {
+        } catch .refused(let refusal) where scope == .local && refusal.endsSession {
             // The server has already ended the session.
         }
     }
@@ -40,6 +41,10 @@ extension GatehouseClient {
             "refreshToken": scope == .local ? .string(refreshToken.value) : nil, "scope": .string(scope.rawValue),
         ]
         let call = Call.post("auth", "logout", body: body, access: .bearer).changed { $0.repetition = .unlessLate }
-        _ = try await server.answer(to: call, bearer: bearer)
+        do {
+            _ = try await server.answer(to: call, bearer: bearer)
+        } catch .refused(let refusal) where scope == .global && refusal.endsSession {
+            // The token is new, so the first attempt has ended the sessions, and its answer was lost.
+        }
     }
 }
