@@ -22,7 +22,8 @@ extension GatehouseClient {
         case signedOut(SignOutReason)
         /// The access token could not be renewed. The session is kept, and the next call tries again.
         case refreshFailed(GatehouseError)
-        /// The session could not be stored or read. A session in memory is kept, and the library tries again.
+        /// The session could not be stored or read. A session in memory is kept, and the library tries again; this is
+        /// reported once until it succeeds.
         case storageFailed(GatehouseError)
         /// The session is stored again after a failure.
         case stored

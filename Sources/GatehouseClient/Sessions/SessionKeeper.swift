@@ -16,6 +16,8 @@ actor SessionKeeper {
     private var refreshing: Refresh?
     private var timer: Task<Void, Never>?
     private var retry = RefreshRetry()
+    /// Whether a failure to read the storage was reported; it is reported again after a success.
+    private var isUnreadable = false
     /// When storing is tried again; `nil` if the storage holds the session.
     var storeAgainAt: ContinuousClock.Instant?
     /// The refresh tokens that could not be saved since the last success, and the token of the previous person.
@@ -54,9 +56,11 @@ actor SessionKeeper {
         let data: Data?
         do {
             data = try storage.load()
+            isUnreadable = false
         } catch {
             let error = GatehouseError.storage(.init(.load, error))
-            listeners.report(.storageFailed(error))
+            if !isUnreadable { listeners.report(.storageFailed(error)) }
+            isUnreadable = true
             throw error
         }
         guard let data else {
