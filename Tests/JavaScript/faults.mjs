@@ -241,6 +241,30 @@ const late = (milliseconds) => async (url, call) => {
   assert(app.session === null && storage.getItem(key) === undefined);
 }
 
+// A sign-out of all sessions renews an access token that the server refuses, also if an answer is lost. It fails if its
+// own session has ended, because the others go on.
+{
+  const { app: other, email } = await registered(), proof = Proof.password({ email, password });
+  const expired = refusing(401, undefined, '{"error":{"code":"INVALID_TOKEN","message":"Expired"}}');
+  let token, logouts = 0;
+  const app = client({ fetch: (url, call) => {
+    if (token && call.headers.Authorization === `Bearer ${token}`) return expired();
+    return url.endsWith("/logout") && ++logouts === 1 ? lost(url, call) : send(url, call);
+  } });
+  await app.signIn(proof);
+  token = app.currentAccessToken;
+  await app.signOut("global");
+  assert.equal(logouts, 2);
+  await refusal(other.user(), "INVALID_REFRESH_TOKEN");
+
+  await app.signIn(proof);
+  await other.signIn(proof);
+  await other.signOut("others");
+  await refusal(app.signOut("global"), "INVALID_REFRESH_TOKEN");
+  assert.equal(app.session, null);
+  assert((await other.user()).id);
+}
+
 // Old apps: names, codes and URLs of the Webcom library.
 {
   const { email } = await registered();

@@ -257,7 +257,7 @@ class Keeper {
     if (!this.automatic || !this.held || (!isOnline && document.visibilityState === "hidden")) return;
     this.#lead();
     if (isOnline) this.#blocked = undefined;
-    else void this.#reread();
+    else void this.reread();
     if ((isOnline || this.held.access) && !this.isFresh() && !this.#isBlocked()) this.renew().catch(() => {});
   }
 
@@ -360,7 +360,7 @@ class Keeper {
 
   async #refresh() {
     for (let attempt = 0; ; attempt++) {
-      await this.#reread();
+      await this.reread();
       if (!this.held || this.isFresh() || (!this.held.access && await this.#ask())) return false;
       const presented = this.held.refreshToken;
       let answer;
@@ -372,12 +372,12 @@ class Keeper {
           this.#postpone(error);
           throw error;
         }
-        await this.#reread();
+        await this.reread();
         if (this.held && this.held.refreshToken !== presented && attempt < 3) continue;
         this.forget("ended", error);
         throw error;
       }
-      await this.#reread();
+      await this.reread();
       // A sign-out or another sign-in came first.
       if (this.held?.refreshToken !== presented) return false;
       const { data } = answer, { user, auth } = this.held.session;
@@ -488,7 +488,7 @@ class Keeper {
     }
   }
 
-  async #reread() {
+  async reread() {
     const { held } = this;
     await this.#writing;
     if (!this.storage.shared || !held?.remembered || held.unstored || this.held !== held) return;
@@ -761,22 +761,25 @@ export class Gatehouse {
   /** @param {{password: string, currentPassword?: string}} change */
   async changePassword(change) { await this.#data("PUT", "/auth/change-password", change); }
 
-  /** Forgets the session at once, and throws if the server cannot be told. */
+  /** Forgets the session at once, and throws if the server may not have ended the sessions. */
   async signOut(/** @type {"local" | "others" | "global"} */ scope = "local") {
     if (scope === "others") return void await this.#data("POST", "/auth/logout", { scope });
     await this.#keeper.load();
+    if (scope === "global") await this.#keeper.reread();
     const { held } = this.#keeper;
     if (!held) return;
     this.#keeper.forget("signedOut");
     try {
       let { refreshToken } = held, bearer = held.access?.token;
-      if (!bearer || (scope === "global" && performance.now() > held.access.end)) {
+      // `global` needs a valid access token, and the clock may stand still while a device sleeps.
+      if (!bearer || scope === "global") {
         const { data } = await this.#server.send("POST", "/auth/refresh", { body: { refreshToken }, repeat: true });
-        [bearer, refreshToken] = [data.accessToken, data.refreshToken];
+        ({ accessToken: bearer, refreshToken } = data);
       }
       await this.#server.send("POST", "/auth/logout", { body: { refreshToken, scope }, bearer, repeat: true });
     } catch (error) {
-      if (!endsSession(error)) throw error;
+      // Without a refresh the other sessions go on.
+      if (!endsSession(error) || (scope === "global" && error.code === "INVALID_REFRESH_TOKEN")) throw error;
     }
   }
 
