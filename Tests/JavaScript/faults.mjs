@@ -171,6 +171,22 @@ const late = (milliseconds) => async (url, call) => {
   await refusal(none.resume(), "STORAGE_ERROR");
 }
 
+// A storage that may not be read is said once, also to an app that reads the session at each change.
+{
+  const types = [], getItem = () => { throw new Error("forbidden"); };
+  const app = client({ storage: { ...memoryStorage(), getItem } });
+  void (async () => {
+    for await (const { type } of app.changes()) if (types.push(type) < 9) void app.session;
+  })();
+  await settled();
+  assert.deepEqual(types, ["storageFailed"]);
+  await refusal(app.resume(), "STORAGE_ERROR");
+  await app.signIn(Proof.anonymous());
+  await settled();
+  assert(app.session);
+  assert.deepEqual(types, ["storageFailed", "signedIn"]);
+}
+
 // A session that is not remembered is nowhere but in memory.
 {
   const storage = memoryStorage();

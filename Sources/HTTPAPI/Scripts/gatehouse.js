@@ -220,6 +220,7 @@ class Keeper {
   #blocked;
   /** An access token that was refused. */
   #rejected;
+  #isUnreadable = false;
   #storeAgainAt = 0;
   #isUnstored = false;
   /** @type {BroadcastChannel | undefined} */
@@ -273,7 +274,8 @@ class Keeper {
     const take = (text) => { if (this.held === undefined) this.held = this.#parsed(text); };
     const fail = () => {
       const error = new GatehouseError("STORAGE_ERROR", "The session could not be read");
-      this.say({ type: "storageFailed", error });
+      if (!this.#isUnreadable) this.say({ type: "storageFailed", error });
+      this.#isUnreadable = true;
       throw error;
     };
     if (this.#loading) return this.#loading;
