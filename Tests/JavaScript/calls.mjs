@@ -1,7 +1,7 @@
 // Every call of the client, against a real server.
 import {
-  CODE, Gatehouse, Proof, TOKEN, address, assert, client, expectDiscreet, expectNoLeak, host, keepSecret, mailed,
-  memoryStorage, other, password, refusal, registered, server,
+  CODE, Gatehouse, Proof, TOKEN, address, assert, atProvider, client, expectDiscreet, expectNoLeak, host, keepSecret,
+  mailed, memoryStorage, other, password, refusal, registered, server,
 } from "./support.mjs";
 
 const flows = Object.fromEntries((await client().providers()).map(({ name, flow }) => [name, flow]));
@@ -79,14 +79,7 @@ const number = `+3361${String(Date.now()).slice(-7)}`;
 await app.link(Proof.code(await app.sendCode({ phone: number, purpose: "link" }), await mailed(number, CODE)));
 assert.equal(app.session.user.phone, number);
 
-// A provider's pages, which are followed here as by a browser.
-async function atProvider(person, flow) {
-  await fetch(`${host}/person?is=${person}`);
-  const page = await fetch(flow.url, { redirect: "manual" });
-  const callback = new URL(page.headers.get("location"));
-  const back = await fetch(`${server}${callback.pathname}${callback.search}`, { redirect: "manual" });
-  return back.headers.get("location");
-}
+// A provider's pages.
 const redirectUri = `${host}/app.html`;
 const joined = await app.beginRedirect("corp", { redirectUri, purpose: "link" });
 await app.endRedirect(joined, await atProvider(`ada${process.pid}`, joined));

@@ -76,6 +76,15 @@ export async function mailed(to, pattern) {
 const used = new Set();
 export const CODE = /(?:^|\D)(\d{6})(?:\D|$)/, TOKEN = /token=([\w-]+)/;
 
+/** Follows a flow through a provider's pages as a browser does, and returns the address that it comes back to. */
+export async function atProvider(/** @type {string} */ person, { url }) {
+  await fetch(`${host}/person?is=${person}`);
+  const page = await fetch(url, { redirect: "manual" });
+  const callback = new URL(page.headers.get("location"));
+  const back = await fetch(`${server}${callback.pathname}${callback.search}`, { redirect: "manual" });
+  return back.headers.get("location");
+}
+
 let people = 0;
 export const address = () => `p${process.pid}-${Date.now()}-${people++}@example.com`;
 export const password = "correct horse battery staple", other = "quiet lantern over violet seas";

@@ -1,7 +1,7 @@
 // The calls of the Webcom library by their own names, against a real server.
 import {
-  CODE, Proof, TOKEN, Webcom, address, assert, client, clock, expectDiscreet, expectNoLeak, folder, host, keepSecret,
-  mailed, memoryStorage, other, password, registered, server,
+  CODE, Proof, TOKEN, Webcom, address, assert, atProvider, client, clock, expectDiscreet, expectNoLeak, folder, host,
+  keepSecret, mailed, memoryStorage, other, password, registered, server,
 } from "./support.mjs";
 
 const HOUR = 3_600_000;
@@ -152,6 +152,27 @@ heard.length = 0;
 const { token: assertion } = await (await network(`${host}/custom?phone=${encodeURIComponent("+33612345678")}`)).json();
 const carrier = await ref.authWithMobileNetwork(undefined, { assertion });
 assert.equal(carrier.provider, "carrier");
+await ref.logout();
+heard.length = 0;
+
+// While a popup is open, the changes of other calls are heard; what the popup changes, after its own callback.
+const popup = { closed: false, close() {}, location: { replace(url) { popup.url = url; } } };
+globalThis.open = () => popup;
+const redirectUri = `${host}/app.html`;
+const visit = outcome((done) => ref.authWithOAuth({ provider: "corp", redirectUri }, (error, auth) => {
+  heard.push("its own");
+  done(error, auth);
+}));
+while (!popup.url) await new Promise((resolve) => setTimeout(resolve, 10));
+await ref.authWithPassword({ email: ada, password });
+await ref.logout();
+assert.deepEqual(heard.splice(0), [`email ${first.uid}`, null]);
+const back = await atProvider(`grace${process.pid}`, popup), state = new URL(back).searchParams.get("state");
+const channel = new BroadcastChannel(`gatehouse:flow:${state}`);
+channel.postMessage(back);
+const popped = await visit;
+channel.close();
+assert.deepEqual(heard.splice(0), ["its own", `corp ${popped}`]);
 await ref.logout();
 heard.length = 0;
 

@@ -848,7 +848,7 @@ export class Gatehouse {
 
   /**
    * Call it in the handler of a click. The page at `redirectUri`, of this origin, must call `completeRedirect`.
-   * @param {string} provider @param {FlowOptions} options @returns {Promise<SignedIn>}
+   * @param {string} provider @param {FlowOptions & {onReturn?: () => void}} options @returns {Promise<SignedIn>}
    */
   async popup(provider, options = {}) {
     const { redirectUri = location.origin + location.pathname } = options;
@@ -869,6 +869,7 @@ export class Gatehouse {
           if (seconds > 2) reject(new GatehouseError("CANCELLED", "The popup was closed"));
         }, 1_000);
       });
+      options.onReturn?.();
       return await this.endRedirect(flow, address, options);
     } finally {
       clearInterval(timer);

@@ -42,7 +42,7 @@ class Database {
   callbacks = new Map();
   /** @type {Promise<unknown>} the last call of the queue */
   #last = Promise.resolve();
-  /** How many calls are running whose own callback comes before the registered ones. */
+  /** How many calls are running whose own callback comes before the registered ones; a popup counts once it returns. */
   #calls = 0;
   /** @type {[WebcomError | null, WebcomAuth | null][]} */
   #held = [];
@@ -127,19 +127,25 @@ class Database {
    * @returns {Promise<WebcomAuth | null>}
    */
   run(call, callback, isLegacy, { signsIn = false, isQueued = true } = {}) {
-    const perform = () => this.#perform(call, callback, isLegacy, signsIn);
+    const perform = () => this.#perform(call, callback, isLegacy, signsIn, isQueued);
     const running = isQueued ? this.queue(perform) : perform();
     // An app that has registered a callback may ignore the promise.
     running.catch(() => {});
     return running;
   }
 
-  async #perform(call, callback, isLegacy, signsIn) {
+  async #perform(call, callback, isLegacy, signsIn, isQueued) {
     /** @type {WebcomError | null} */
     let error = null;
-    this.#calls++;
+    let isCounted = false;
+    const count = () => {
+      isCounted = true;
+      this.#calls++;
+    };
+    // One that is not queued waits for a person, and calls `count` itself before it changes who is signed in.
+    if (isQueued) count();
     try {
-      await call(this.client);
+      await call(this.client, count);
     } catch (failure) {
       error = failure;
     }
@@ -147,7 +153,7 @@ class Database {
     if (error?.code === "TOKEN_TOO_OLD") this.isStale = true;
     else if (!error && signsIn) this.isStale = false;
     if (callback) inform(callback, error && told(error, isLegacy), auth);
-    this.#calls--;
+    if (isCounted) this.#calls--;
     if (error) this.#held.push([error, null]);
     // A re-authentication changes nobody, and is told as every sign-in is.
     else if (signsIn && !this.#held.some(([, told]) => told)) this.#held.push([null, auth]);
@@ -300,9 +306,9 @@ class Webcom {
     const purpose = !client.session || (isStale && timeless.has(provider)) ? "signIn"
       : isStale ? "reauthenticate" : "link";
     const how = purpose === "signIn" ? { remember: rememberMe } : { purpose };
-    const call = async () => {
+    const call = async (_client, onReturn) => {
       try {
-        await client.popup(provider, { ...more, ...how });
+        await client.popup(provider, { ...more, ...how, onReturn });
       } catch (error) {
         // Its next visit signs in.
         if (purpose === "reauthenticate" && error.code === "INVALID_TOKEN") timeless.add(provider);
