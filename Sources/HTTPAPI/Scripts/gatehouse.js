@@ -56,7 +56,7 @@ export class GatehouseError extends Error {
   get ticket() { return this.#tokens.ticket; }
 }
 
-/** What a person proves who they are with, to sign in, to link an identity, or to re-authenticate. */
+/** What signs in, links an identity, or re-authenticates. */
 export class Proof {
   #call;
 
@@ -111,7 +111,7 @@ export class Proof {
 
 const pause = (milliseconds) => new Promise((resolve) => void setTimeout(resolve, milliseconds));
 
-/** A `Retry-After` in seconds; one that is a time counts from the answer's own, if the page may read that. */
+/** A `Retry-After` in seconds; a time counts from the answer's own, if the page may read that. */
 function secondsOf(headers) {
   const field = headers.get("Retry-After"), now = Date.parse(headers.get("Date")) || Date.now();
   return Math.max(0, +field || Math.ceil((Date.parse(field) - now) / 1000)) || undefined;
@@ -126,7 +126,7 @@ class Server {
     this.deviceName = deviceName;
   }
 
-  /** Sends a call, and again if it may be repeated and its answer was lost or asks for it. @returns {Promise<any>} */
+  /** Sends a call, and again if it may be repeated and a failure may pass. @returns {Promise<any>} */
   async send(method, path, call = {}) {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -328,8 +328,8 @@ class Keeper {
     }).finally(() => { this.#renewing = this.#arrived = undefined; });
   }
 
-  /** Runs the body, which returns whether it has told other tabs something, while none of them does; after a while
-   * without the lock, because two refreshes with one token get the same answer. */
+  /** Runs the body with a lock, after a while without it: two refreshes with one token get the same answer. The body
+   * returns whether it has told other tabs something. */
   #exclusively(body, resolve, reject) {
     const enter = async () => {
       entered = true;
@@ -349,7 +349,7 @@ class Keeper {
       .catch(() => { if (!entered) void enter(); });
   }
 
-  /** Waits until the other tabs have the last message, so that they get it before the lock. */
+  /** Waits until other tabs have the last message, before they get the lock. */
   async #spread() {
     const echo = new BroadcastChannel(this.key);
     const heard = new Promise((resolve) => { echo.onmessage = resolve; });
@@ -477,16 +477,12 @@ class Keeper {
       // Using an outdated refresh token later would end the session.
       try { await storage.removeItem(key); } catch { /* Said. */ }
     };
-    if (!this.#writing) {
-      try {
-        const writing = write();
-        if (typeof writing?.then !== "function") return finish(false);
-        this.#writing = writing.then(() => finish(false), fail);
-      } catch {
-        void fail();
-      }
-    } else {
-      this.#writing = this.#writing.then(write).then(() => finish(false), fail);
+    try {
+      const writing = this.#writing ? this.#writing.then(write) : write();
+      if (typeof writing?.then !== "function") return finish(false);
+      this.#writing = writing.then(() => finish(false), fail);
+    } catch {
+      void fail();
     }
   }
 
@@ -842,6 +838,8 @@ export class Gatehouse {
     const channel = new BroadcastChannel(flowKey(state));
     channel.postMessage(address);
     channel.close();
+    // A frame in another site's page has other channels.
+    opener?.postMessage({ [state]: address }, location.origin);
     close();
     return null;
   }
@@ -854,7 +852,7 @@ export class Gatehouse {
     const { redirectUri = location.origin + location.pathname } = options;
     const popup = open("", "_blank", "popup,width=480,height=720");
     if (!popup) throw new GatehouseError("POPUP_BLOCKED", "The browser has blocked the popup");
-    let channel, timer;
+    let channel, timer, hear;
     try {
       const state = POPUP + random();
       channel = new BroadcastChannel(flowKey(state));
@@ -862,6 +860,8 @@ export class Gatehouse {
       popup.location.replace(flow.url);
       const address = await new Promise((resolve, reject) => {
         channel.onmessage = ({ data }) => resolve(data);
+        hear = ({ origin, data }) => { if (origin === location.origin && data?.[state]) resolve(data[state]); };
+        addEventListener("message", hear);
         // A provider's page may hide that the popup is open.
         let seconds = 0;
         timer = setInterval(() => {
@@ -874,6 +874,7 @@ export class Gatehouse {
     } finally {
       clearInterval(timer);
       channel?.close();
+      removeEventListener("message", hear);
       popup.close();
     }
   }
@@ -889,7 +890,7 @@ export class Gatehouse {
     return data;
   }
 
-  /** Whether a call has ended this session. */
+  /** Asks whether the session lives. */
   async #check(number) { if (this.#keeper.number === number) await this.user().catch(() => {}); }
 
   #forget({ response, number }, reason) {

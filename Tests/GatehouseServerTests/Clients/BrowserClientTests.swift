@@ -123,6 +123,25 @@ struct BrowserClientTests {
         }
     }
 
+    @Test func `a popup of a frame in another site's page signs in`() async throws {
+        try await Self.with { browser, app, _ in
+            // `localhost` is another site than 127.0.0.1, so that the frame has channels and a storage of its own.
+            try await browser.open(app.url.replacing("127.0.0.1", with: "localhost") + "/tabs.html?0")
+            try await browser.wait(until: "location.search === '?0'")
+            let frame = "Object.assign(document.createElement('iframe'), { src: '\(app.url)/app.html' })"
+            _ = try await browser.evaluate("void document.body.append(\(frame))")
+            try await browser.enterTab(at: "/app.html")
+            try await browser.wait(until: "window.app")
+            let popup = """
+                void app.popup('corp').then(({ session }) => session.auth.providerUid, ({ code }) => code)
+                    .then(outcome => { window.popped = outcome })
+                """
+            _ = try await browser.call("Runtime.evaluate", ["expression": .string(popup), "userGesture": true])
+            try await browser.wait(until: "window.popped")
+            #expect(try await browser.evaluate("popped") == "ada")
+        }
+    }
+
     @Test func `a popup that is blocked or closed is an error of its own`() async throws {
         try await Self.with { browser, app, _ in
             _ = try await Self.tab(browser, app)

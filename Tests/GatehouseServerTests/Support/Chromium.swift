@@ -30,12 +30,14 @@ final class Chromium: Sendable {
         (process, commands, replies) = (Process(), Pipe(), Pipe())
         process.executableURL = URL(filePath: "/bin/sh")
         let port = server.flatMap { URLComponents(string: $0.url)?.port } ?? 1
-        let rules = ports.merging([1: port]) { $1 }.map { "MAP 127.0.0.1:\($0) 127.0.0.1:\($1)" }
+        let rules =
+            ports.merging([1: port]) { $1 }.map { "MAP 127.0.0.1:\($0) 127.0.0.1:\($1)" }
+            + ["MAP 127.0.0.1 127.0.0.1", "MAP localhost 127.0.0.1", "MAP * ~NOTFOUND"]
         let arguments = [
             Self.path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             "--remote-debugging-pipe",
             "--user-data-dir=\(profile.path)", "--explicitly-allowed-ports=1",
-            "--host-resolver-rules=\(rules.joined(separator: ", ")), MAP 127.0.0.1 127.0.0.1, MAP * ~NOTFOUND",
+            "--host-resolver-rules=\(rules.joined(separator: ", "))",
             "about:blank",
         ]
         process.arguments = ["-c", #"exec 3<&0 4>&1 </dev/null >/dev/null 2>&1; exec "$@""#, "sh"] + arguments
