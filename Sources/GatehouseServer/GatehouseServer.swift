@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+// `stdout` is a variable of C.
+@preconcurrency internal import Foundation
 public import ProviderKit
 
 /// A Gatehouse server with the providers of your choice.
@@ -40,8 +41,14 @@ public enum GatehouseServer {
 
     /// Ends the process without the cleaning up that libraries have registered with `atexit`: OpenSSL's frees what a
     /// connection that is being opened on another thread still uses.
+    ///
+    /// The status is 1 in place of 0 if part of the output could not be written, for example because the disk is full.
     private static func end(with status: Int32) -> Never {
-        fflush(nil)
+        let isWritten = fflush(stdout) == 0 && ferror(stdout) == 0
+        guard isWritten || status != 0 else {
+            FileHandle.standardError.write(Data("gatehouse: the output could not be written completely\n".utf8))
+            _exit(1)
+        }
         _exit(status)
     }
 }

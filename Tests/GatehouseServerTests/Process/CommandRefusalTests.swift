@@ -95,4 +95,12 @@ struct CommandRefusalTests {
                 try await run(command, ServerFile(database: database), in: directory), command)
         }
     }
+
+    @Test func `an output that cannot be written`() async throws {
+        try await ProcessDirectory.with { directory in
+            let line = "'\(GatehouseProcess.executable)' --help > /dev/full"
+            let outcome = try await GatehouseProcess.run(["-c", line], program: "/bin/sh", in: directory)
+            expectOneLine(outcome, containing: "could not be written", ["--help"])
+        }
+    }
 }
