@@ -79,6 +79,8 @@ extension SQLStore: DeliveryListStore {
              WHERE application_id = $1 AND event_id = $2 AND acknowledged_at IS NULL
                AND (leased_until IS NULL OR leased_until <= clock.now)
                AND (failed_at IS NOT NULL OR due_at > clock.now + interval '5 seconds')
+        """, ofNoCancelledDeletion,
+        """
             RETURNING uid, kind
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)

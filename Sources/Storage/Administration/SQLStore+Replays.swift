@@ -5,12 +5,12 @@ internal import Postgres
 
 /// What waits for webhooks, and events that are posted again.
 extension SQLStore {
-    /// The newest deliveries that were given up.
+    /// The newest deliveries that were given up, without those that were withdrawn.
     private static let selectGivenUp = Statement(
         .read,
         """
         SELECT webhook FROM webhook_deliveries
-         WHERE application_id = $1 AND failed_at IS NOT NULL
+         WHERE application_id = $1 AND failed_at IS NOT NULL AND failure IS DISTINCT FROM 'restored'
          ORDER BY event_id DESC
          LIMIT $2
         """)
@@ -54,12 +54,15 @@ extension SQLStore {
          WHERE application_id = $1 AND webhook = $2 AND event_id >= $3 AND event_id < $4
            AND created_at >= $5 AND created_at < $6 AND ($7::text[] IS NULL OR kind = ANY ($7))
            AND (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL) AND event_id <> whole_day(event_id)
+        """
+
+    private static let firstReplayable: StaticString = """
          ORDER BY event_id
          LIMIT $8
         """
 
     private static let countReplayable = Statement(
-        .read, "SELECT count(*) FROM (", replayable, ") AS replayable")
+        .read, "SELECT count(*) FROM (", replayable, ofNoCancelledDeletion, firstReplayable, ") AS replayable")
 
     package func countReplayable(
         _ replay: WebhookReplay, atMost most: Int, application: Application.ID
@@ -70,7 +73,7 @@ extension SQLStore {
 
     /// An erasure that is not carried out yet waits for the new acknowledgement of its deletion.
     private static let replay = Statement(
-        .write, "WITH chosen AS MATERIALIZED (", replayable,
+        .write, "WITH chosen AS MATERIALIZED (", replayable, ofNoCancelledDeletion, firstReplayable,
         """
            FOR UPDATE
         ), again AS (

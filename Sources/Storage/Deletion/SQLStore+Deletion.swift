@@ -69,11 +69,29 @@ extension SQLStore: DeletionStore {
         SELECT (SELECT session_id FROM cancelled) FROM account
         """)
 
+    /// Withdraws what webhooks have not acknowledged about the deletions of an account that was restored.
+    ///
+    /// A receiver that learned of the deletion after the restoration would remove the data of a live account.
+    private static let withdrawDeletion = Statement(
+        .write,
+        """
+        WITH delivery AS MATERIALIZED (
+            SELECT event_id FROM webhook_deliveries
+             WHERE application_id = $1 AND uid = $2 AND kind = 'account.deleted' AND acknowledged_at IS NULL
+             ORDER BY event_id, webhook
+               FOR UPDATE
+        )
+        UPDATE webhook_deliveries SET failed_at = now(), failure = 'restored'
+         WHERE application_id = $1 AND uid = $2 AND kind = 'account.deleted' AND acknowledged_at IS NULL
+           AND (SELECT count(*) FROM delivery) > 0
+        """)
+
     package func restore(
         _ uid: UUID, details: [String: JSONValue], application: Application.ID
     ) async throws -> CancelledDeletion? {
         let binds: [Bind] = [.application(application), .uuid(uid), try .object(details)]
         guard var row = try await run(Self.restore, binds).first else { return nil }
+        try await write(Self.withdrawDeletion, [.application(application), .uuid(uid)])
         return CancelledDeletion(session: try row.next())
     }
 }

@@ -49,6 +49,15 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
             .decoded { (try $0.next(), try $0.next()) }
     }
 
+    /// Leaves out the deliveries that a restoration of the account has withdrawn, and those about a deletion that was
+    /// cancelled: a receiver would remove the data of a live account.
+    static let ofNoCancelledDeletion: StaticString = """
+        AND failure IS DISTINCT FROM 'restored'
+        AND NOT EXISTS (SELECT 1 FROM erasures e
+                         WHERE e.application_id = $1 AND e.receipt = (webhook_deliveries.details->>'receipt')::uuid
+                           AND e.restored_at IS NOT NULL)
+        """
+
     /// A leased delivery becomes due when its lease ends.
     private static let retry = Statement(
         .write,
@@ -64,7 +73,7 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
           FROM (SELECT now() AS now) AS clock
          WHERE application_id = $1 AND event_id = $2 AND acknowledged_at IS NULL
            AND (SELECT count(*) FROM delivery) > 0
-        """)
+        """, ofNoCancelledDeletion)
 
     package func retryUnacknowledged(of event: UUID, application: Application.ID) async throws {
         try await write(Self.retry, [.application(application), .uuid(event)]) { retried in
@@ -89,6 +98,8 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
               FROM (SELECT now() AS now) AS clock
              WHERE application_id = $1 AND acknowledged_at IS NULL AND kind IN ('account.deleted', 'account.erased')
                AND (SELECT count(*) FROM delivery) > 0
+        """, ofNoCancelledDeletion,
+        """
             RETURNING uid
         )
         SELECT DISTINCT uid FROM due

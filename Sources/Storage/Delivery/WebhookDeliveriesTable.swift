@@ -98,7 +98,7 @@ package struct WebhookDeliveriesTable: EventQueue {
          WHERE g.kind = 'backchannel-logout'
         """
 
-    /// Leaves a delivery alone that another worker has taken since.
+    /// Leaves a delivery alone that another worker has taken since, or that was withdrawn.
     private static let markFailed = Statement(
         .write,
         """
@@ -108,6 +108,7 @@ package struct WebhookDeliveriesTable: EventQueue {
                    failed_at = CASE WHEN $4::interval IS NULL THEN clock.now END
               FROM (SELECT now() AS now) AS clock
              WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND attempts = $6 AND acknowledged_at IS NULL
+               AND failed_at IS NULL
             RETURNING event_id, name, kind, uid
         ), given_up AS (
             SELECT event_id, name, kind, uid FROM failed WHERE $4::interval IS NULL

@@ -175,6 +175,32 @@ struct WebhookFaultTests {
         }
     }
 
+    @Test func `an attempt that was under way when the account was restored is not repeated`() async throws {
+        try await WebhookSink.with { _, _ in
+            .hang
+        } _: { sink in
+            try await TestServer.with(webhooks: "[\(sink.entry("account.deleted"))]") { server in
+                let (client, store) = (APIClient(server), server.backend.store)
+                let person = try await client.register(at: server)
+                try await client.deleteAccount(person)
+                try await eventually("it is on its way") { !sink.posts.isEmpty }
+                let uid = try #require(UUID(uuidString: person.uid))
+                let application = try await server.application().id
+                let restored = try await store.restore(uid, details: [:], application: application)
+                #expect(restored != nil)
+                let event = try #require(UUID(uuidString: sink.posts.first?.id ?? ""))
+                let taken = TakenDelivery(
+                    event: event, webhook: sink.url, application: application, applicationName: "demo",
+                    kind: "account.deleted", uid: uid, details: [:], createdAt: Date(), attempts: 0)
+                try await server.backend.events().markFailed(taken, reason: "http-500", retryAfter: .seconds(5))
+                try await store.retryUnacknowledged(of: event, application: application)
+                let progress = try await store.deliveries(of: event, application: application).first?.progress
+                #expect(progress?.state == .failed && progress?.failure == "restored")
+                sink.release()
+            }
+        }
+    }
+
     @Test func `without a subscriber no statement is sent`() async throws {
         try await TestServer.with { server in
             let nowhere = Database(.init(url: server.databaseURL), logger: Logger(label: "nowhere"))

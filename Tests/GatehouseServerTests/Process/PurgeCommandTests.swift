@@ -115,6 +115,46 @@ struct PurgeCommandTests {
         }
     }
 
+    @Test func `a deletion that was cancelled is not posted any more`() async throws {
+        let works = Mutex(false)
+        try await WebhookSink.with { _, _ in
+            works.withLock { $0 } ? .status(204) : .status(500)
+        } _: { sink in
+            let entry = sink.entry("account.deleted", "account.restored")
+            try await with(webhooks: "[\(entry)]") { bench in
+                let person = try await bench.client.register(at: bench.server)
+                try await bench.client.deleteAccount(person)
+                try await eventually("it was tried, and waits for its next attempt") {
+                    try await bench.server.execute(
+                        """
+                        UPDATE webhook_deliveries SET due_at = now() + interval '1 hour'
+                         WHERE attempts > 0 AND leased_until IS NULL
+                        """)
+                    return try await bench.server.count(
+                        """
+                        SELECT count(*) FROM webhook_deliveries
+                         WHERE leased_until IS NULL AND due_at > now() + interval '30 minutes'
+                        """) == 1
+                }
+                let tried = sink.posts.count
+                works.withLock { $0 = true }
+                let login = try await bench.client.login(person.email)
+                let restored = try await bench.client.post(
+                    "/auth/account/restore", ["restoreToken": login["error"]["details"]["restoreToken"]])
+                try #require(restored.status == 200, "\(restored.text)")
+                try await eventually("the restoration is acknowledged") {
+                    try await bench.server.count(
+                        "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL") == 1
+                }
+                #expect(try await bench.purge().status == 0)
+                #expect(sink.posts(of: "account.deleted").count == tried)
+                let withdrawn = try await bench.server.count(
+                    "SELECT count(*) FROM webhook_deliveries WHERE failed_at IS NOT NULL AND failure = 'restored'")
+                #expect(withdrawn == 1)
+            }
+        }
+    }
+
     @Test func `the command erases due accounts`() async throws {
         try await with { bench in
             let person = try await bench.client.register(at: bench.server)

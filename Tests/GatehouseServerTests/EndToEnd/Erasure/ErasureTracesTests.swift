@@ -19,6 +19,12 @@ struct ErasureTracesTests {
                 let person = try await client.register(at: server)
                 // Deletes and restores the account once, so that a cancelled erasure remains as well.
                 _ = try await client.deleteAccount(person)
+                // What is not acknowledged is withdrawn when the account is restored.
+                try await eventually("the deletion is acknowledged") {
+                    try await server.count(
+                        "SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL AND kind = 'account.deleted'"
+                    ) == 1
+                }
                 let uid = try #require(UUID(uuidString: person.uid))
                 let restored = try await server.backend.store.restore(
                     uid, details: [:], application: server.application().id)
