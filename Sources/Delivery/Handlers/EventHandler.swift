@@ -37,7 +37,7 @@ package struct EventHandler: QueueHandler {
         self.http = http
     }
 
-    package var lanes: [String] { webhooks.all.map(\.url) }
+    package var lanes: [String] { webhooks.urls }
 
     package func deliver(_ entry: TakenDelivery, at now: Date) async throws -> Bool {
         guard let webhook = webhooks.all.first(where: { $0.url == entry.webhook }) else {

@@ -95,6 +95,7 @@ package final class CurrentWebhooks: WebhookSubscriptions {
     package init(_ webhooks: [Webhook], logoutURIs: LogoutURIs = [:]) { current = Mutex((webhooks, logoutURIs)) }
 
     package var all: [Webhook] { current.withLock { $0.webhooks } }
+    package var urls: [String] { all.map(\.url) }
 
     /// The queue's names for the clients that receive logout tokens.
     package var logoutLanes: [String] {

@@ -59,6 +59,8 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         """
 
     /// A leased delivery becomes due when its lease ends.
+    ///
+    /// A delivery to a webhook that is not configured would only be given up again.
     private static let retry = Statement(
         .write,
         """
@@ -71,17 +73,19 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         UPDATE webhook_deliveries
            SET due_at = CASE WHEN leased_until > clock.now THEN due_at ELSE clock.now END, failed_at = NULL
           FROM (SELECT now() AS now) AS clock
-         WHERE application_id = $1 AND event_id = $2 AND acknowledged_at IS NULL
+         WHERE application_id = $1 AND event_id = $2 AND webhook = ANY ($3) AND acknowledged_at IS NULL
            AND (SELECT count(*) FROM delivery) > 0
         """, ofNoCancelledDeletion)
 
     package func retryUnacknowledged(of event: UUID, application: Application.ID) async throws {
-        try await write(Self.retry, [.application(application), .uuid(event)]) { retried in
+        let binds: [Bind] = [.application(application), .uuid(event), .texts(subscriptions.urls)]
+        try await write(Self.retry, binds) { retried in
             if retried.affected > 0 { onChange(.queued) }
         }
     }
 
-    /// Retries deliveries of `account.deleted` and `account.erased`, including those that were given up.
+    /// Retries deliveries of `account.deleted` and `account.erased` to configured webhooks, including those that were
+    /// given up.
     ///
     /// Events of other kinds are not kept that long.
     private static let retryAll = Statement(
@@ -97,7 +101,7 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
                SET due_at = CASE WHEN leased_until > clock.now THEN due_at ELSE clock.now END, failed_at = NULL
               FROM (SELECT now() AS now) AS clock
              WHERE application_id = $1 AND acknowledged_at IS NULL AND kind IN ('account.deleted', 'account.erased')
-               AND (SELECT count(*) FROM delivery) > 0
+               AND webhook = ANY ($2) AND (SELECT count(*) FROM delivery) > 0
         """, ofNoCancelledDeletion,
         """
             RETURNING uid
@@ -106,19 +110,22 @@ extension SQLStore: EventDeliveryStore, EventOutbox {
         """)
 
     package func retryUnacknowledged(application: Application.ID) async throws -> [UUID] {
-        try await run(Self.retryAll, [.application(application)]).decoded { try $0.next() }
+        try await run(Self.retryAll, [.application(application), .texts(subscriptions.urls)])
+            .decoded { try $0.next() }
     }
 
+    /// Logout tokens are not for webhooks, and so left out.
     private static let selectHasDue = Statement(
         .read,
         """
         SELECT 1 FROM webhook_deliveries
          WHERE application_id = $1 AND uid = ANY ($2) AND acknowledged_at IS NULL AND failed_at IS NULL
-           AND (due_at <= now() OR leased_until > now()) AND kind <> 'backchannel-logout'
+           AND (due_at <= now() OR leased_until > now()) AND webhook = ANY ($3)
          LIMIT 1
         """)
 
     package func hasDueDeliveries(about uids: [UUID], application: Application.ID) async throws -> Bool {
-        try await !run(Self.selectHasDue, [.application(application), .uuids(uids)]).isEmpty
+        let binds: [Bind] = [.application(application), .uuids(uids), .texts(subscriptions.urls)]
+        return try await !run(Self.selectHasDue, binds).isEmpty
     }
 }

@@ -98,6 +98,27 @@ struct PurgeDeliveryTests {
         }
     }
 
+    @Test func `what was given up for a webhook that is no longer configured stays given up`() async throws {
+        try await WebhookSink.with { sink in
+            try await with(sink) { server, file, directory in
+                let client = APIClient(server)
+                let person = try await client.register(at: server)
+                try await client.deleteAccount(person)
+                try await queue("account.deleted", of: person, for: sink, at: server)
+                try await server.execute(
+                    """
+                    UPDATE webhook_deliveries
+                       SET webhook = 'https://gone.example/hooks', failed_at = now(), failure = 'not-configured'
+                    """)
+                let purged = try await file.run(["purge"], in: directory)
+                #expect((purged.status, purged.output) == (0, ""), "\(purged.errorLines)")
+                let givenUp = try await server.count(
+                    "SELECT count(*) FROM webhook_deliveries WHERE failed_at IS NOT NULL")
+                #expect(givenUp == 1)
+            }
+        }
+    }
+
     @Test func `a delivery that is given up adds no line to the refusal`() async throws {
         try await WebhookSink.with { _, _ in
             .status(500)
