@@ -168,7 +168,8 @@ package struct Erasure: Sendable {
             let certificate = ErasureCertificate(
                 receipt: entry.receipt, uid: entry.uid, requestedAt: entry.requestedAt, erasedAt: entry.erasedAt,
                 erased: erased, processors: removal.processors)
-            try await store.conclude(erasure, erasedAt: entry.erasedAt, certificate: sign(certificate))
+            try await store.conclude(
+                erasure, family: family, erasedAt: entry.erasedAt, certificate: sign(certificate))
             if removal.isScheduled {
                 var details: [String: JSONValue] = ["receipt": .string(entry.receipt.text)]
                 if !erased.aliases.isEmpty { details["aliases"] = .array(erased.aliases.map { .string($0.text) }) }

@@ -75,7 +75,9 @@ package protocol ErasureStore: Sendable {
     func erase(_ uid: UUID, family: [UUID], traces: ErasableTraces, memory: Duration, application: Application.ID)
         async throws -> ErasedData
     /// Records the account's erasure, and inserts a row for it if the database has none.
-    func conclude(_ erasure: DueErasure, erasedAt: Date, certificate: String) async throws
+    ///
+    /// Of the family, only the days of what happened remain.
+    func conclude(_ erasure: DueErasure, family: [UUID], erasedAt: Date, certificate: String) async throws
     /// Returns those of `uids` that belong to accounts in the database.
     func existing(_ uids: [UUID], application: Application.ID) async throws -> [UUID]
 }

@@ -164,10 +164,15 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         }
     }
 
-    /// Marks the erasure as complete and truncates the times of its rows to whole days.
+    /// Marks the erasure as complete and truncates the times of the family's rows to whole days.
     ///
     /// A restored backup may contain no erasure of the account, or a different one: a missing erasure is inserted, and
     /// any other is completed too.
+    ///
+    /// What is still to be delivered or revoked keeps the ids and times that this needs: `markAcknowledged` recognises it
+    /// by `created_at`, which is a whole day, and `markRevoked` by `is_of_erasure`. Settled events of other kinds are
+    /// deleted, because their details contain ids that the audit has too. A settled revocation gets its own id in place
+    /// of the identity's, which contains the time at which the identity was linked.
     ///
     /// Locks deliveries and revocations first, in the same order as the workers, which mark one of them and then make
     /// its erasure due.
@@ -181,12 +186,12 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
         """
         WITH delivery AS MATERIALIZED (
             SELECT event_id FROM webhook_deliveries
-             WHERE application_id = $1 AND uid = $3
+             WHERE application_id = $1 AND uid = ANY ($7)
              ORDER BY event_id, webhook
                FOR UPDATE
         ), revocation AS MATERIALIZED (
             SELECT id FROM token_revocations
-             WHERE application_id = $1 AND uid = $3 AND (SELECT count(*) FROM delivery) >= 0
+             WHERE application_id = $1 AND uid = ANY ($7) AND (SELECT count(*) FROM delivery) >= 0
              ORDER BY id
                FOR UPDATE
         ), others AS (
@@ -194,17 +199,32 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
                SET erased_at = CASE WHEN restored_at IS NULL THEN coalesce(erased_at, $5) END,
                    requested_at = whole_day(requested_at), purge_after = whole_day(purge_after),
                    restored_at = whole_day(restored_at), began_at = whole_day(began_at), session_id = NULL
-             WHERE application_id = $1 AND uid = $3 AND receipt <> $2
+             WHERE application_id = $1 AND uid = ANY ($7) AND receipt <> $2
         ), told AS (
             UPDATE webhook_deliveries
-               SET event_id = CASE WHEN acknowledged_at IS NULL THEN event_id ELSE whole_day(event_id) END,
+               SET event_id = CASE WHEN acknowledged_at IS NULL AND failure IS DISTINCT FROM 'restored' THEN event_id
+                                   ELSE whole_day(event_id) END,
                    created_at = whole_day(created_at), acknowledged_at = whole_day(acknowledged_at),
-                   failed_at = whole_day(failed_at), due_at = whole_day(due_at), requeued_at = NULL
-             WHERE application_id = $1 AND uid = $3 AND (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
+                   failed_at = whole_day(failed_at), requeued_at = whole_day(requeued_at),
+                   due_at = CASE WHEN acknowledged_at IS NULL AND failed_at IS NULL AND due_at > clock.now THEN due_at
+                                 ELSE whole_day(due_at) END
+              FROM (SELECT now() AS now) AS clock
+             WHERE application_id = $1 AND uid = ANY ($7)
+               AND (kind IN ('account.deleted', 'account.erased') OR acknowledged_at IS NULL AND failed_at IS NULL)
+        ), dropped AS (
+            DELETE FROM webhook_deliveries
+             WHERE application_id = $1 AND uid = ANY ($7) AND kind NOT IN ('account.deleted', 'account.erased')
+               AND (acknowledged_at IS NOT NULL OR failed_at IS NOT NULL)
         ), revoked AS (
             UPDATE token_revocations
-               SET revoked_at = whole_day(revoked_at), failed_at = whole_day(failed_at), is_of_erasure = true
-             WHERE application_id = $1 AND uid = $3
+               SET identity_id = CASE WHEN sealed IS NULL THEN id ELSE identity_id END,
+                   created_at = CASE WHEN sealed IS NULL THEN whole_day(created_at) ELSE created_at END,
+                   due_at = CASE WHEN sealed IS NULL THEN whole_day(due_at) ELSE due_at END,
+                   revoked_at = whole_day(revoked_at), failed_at = whole_day(failed_at),
+                   is_of_erasure = is_of_erasure OR sealed IS NOT NULL OR uid = $3 AND created_at >= exact.requested_at
+              FROM (SELECT coalesce(min(requested_at), $4::timestamptz) AS requested_at
+                      FROM erasures WHERE application_id = $1 AND receipt = $2) AS exact
+             WHERE application_id = $1 AND uid = ANY ($7)
         )
         INSERT INTO erasures (application_id, receipt, uid, requested_at, purge_after, erased_at, certificate)
         SELECT $1, $2, $3, whole_day($4::timestamptz), $5, $5, $6 WHERE (SELECT count(*) FROM revocation) >= 0
@@ -214,11 +234,14 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
                began_at = whole_day(erasures.began_at), look_again_at = NULL, session_id = NULL
         """)
 
-    package func conclude(_ erasure: DueErasure, erasedAt: Date, certificate: String) async throws {
+    package func conclude(
+        _ erasure: DueErasure, family: [UUID], erasedAt: Date, certificate: String
+    ) async throws {
         try await write(
             Self.conclude,
             erasure.key + [
                 .uuid(erasure.uid), .timestamp(erasure.requestedAt), .timestamp(erasedAt), .text(certificate),
+                .uuids(family),
             ])
         count(.erasures, in: erasure.application)
     }

@@ -17,6 +17,7 @@ extension SQLStore {
                    max(r.attempts) AS attempts, bool_or(r.leased_until > now()) AS is_under_way
               FROM erasure e JOIN token_revocations r
                 ON r.application_id = $1 AND r.uid = e.uid AND r.created_at >= e.requested_at
+               AND (e.erased_at IS NULL OR r.is_of_erasure)
              GROUP BY r.provider
         ), held AS (
             SELECT DISTINCT i.provider

@@ -71,11 +71,18 @@ package struct TokenRevocationsTable: RevocationQueue {
     }
 
     /// Also makes the erasure that waits for the revocation due, since a minute ago as an acknowledgement of a webhook does.
+    ///
+    /// If the account was erased in the meantime, only the day is kept, as for a webhook.
     private static let markRevoked = Statement(
         .write,
         """
         WITH revoked AS (
-            UPDATE token_revocations SET revoked_at = now(), sealed = NULL, failure = NULL, leased_until = NULL
+            UPDATE token_revocations
+               SET revoked_at = CASE WHEN is_of_erasure THEN whole_day(clock.now) ELSE clock.now END,
+                   identity_id = CASE WHEN is_of_erasure THEN id ELSE identity_id END,
+                   created_at = CASE WHEN is_of_erasure THEN whole_day(created_at) ELSE created_at END,
+                   sealed = NULL, failure = NULL, leased_until = NULL
+              FROM (SELECT now() AS now) AS clock
              WHERE application_id = $1 AND id = $2 AND revoked_at IS NULL AND failed_at IS NULL
             RETURNING uid
         )
@@ -95,7 +102,11 @@ package struct TokenRevocationsTable: RevocationQueue {
         """
         UPDATE token_revocations
            SET due_at = clock.now + coalesce($3, interval '0'), failure = $4, leased_until = NULL,
-               failed_at = CASE WHEN $3::interval IS NULL THEN clock.now END,
+               failed_at = CASE WHEN $3::interval IS NULL THEN
+                                CASE WHEN is_of_erasure THEN whole_day(clock.now) ELSE clock.now END END,
+               identity_id = CASE WHEN is_of_erasure AND $3::interval IS NULL THEN id ELSE identity_id END,
+               created_at = CASE WHEN is_of_erasure AND $3::interval IS NULL THEN whole_day(created_at)
+                                 ELSE created_at END,
                sealed = CASE WHEN $3::interval IS NOT NULL THEN sealed END
           FROM (SELECT now() AS now) AS clock
          WHERE application_id = $1 AND id = $2 AND attempts = $5 AND revoked_at IS NULL AND failed_at IS NULL

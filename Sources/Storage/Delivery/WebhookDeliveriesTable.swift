@@ -70,12 +70,18 @@ package struct WebhookDeliveriesTable: EventQueue {
     ///
     /// A delivery stays acknowledged even if another attempt to deliver the event fails. The erasure is due since a minute
     /// ago, so that a call of `postpone` that began earlier, and has waited, leaves it due.
+    ///
+    /// If the account was erased in the meantime, only the day of the acknowledgement is kept (`SQLStore.conclude`).
     private static let markAcknowledged = Statement(
         .write,
         """
         WITH acknowledged AS (
             UPDATE webhook_deliveries
-               SET acknowledged_at = now(), failed_at = NULL, failure = NULL, leased_until = NULL
+               SET acknowledged_at = CASE WHEN created_at = whole_day(created_at) THEN whole_day(clock.now)
+                                          ELSE clock.now END,
+                   event_id = CASE WHEN created_at = whole_day(created_at) THEN whole_day(event_id) ELSE event_id END,
+                   failed_at = NULL, failure = NULL, leased_until = NULL
+              FROM (SELECT now() AS now) AS clock
              WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL
             RETURNING uid, kind
         )

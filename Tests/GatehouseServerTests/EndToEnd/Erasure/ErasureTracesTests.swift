@@ -4,6 +4,7 @@ import Foundation
 import HTTPAPI
 import ProviderKit
 import Storage
+import Synchronization
 import Testing
 
 @testable import GatehouseServer
@@ -40,23 +41,8 @@ struct ErasureTracesTests {
                 #expect(try await server.count(Self.joined) > 0)
                 try await server.erase(person.uid)
                 #expect(try await server.count(Self.joined) == 0)
-                let times = try await server.count(
-                    """
-                    SELECT count(*) FROM (
-                        SELECT requested_at AS at FROM erasures UNION ALL SELECT restored_at FROM erasures
-                        UNION ALL SELECT began_at FROM erasures
-                        UNION ALL SELECT created_at FROM webhook_deliveries WHERE kind <> 'account.erased'
-                        UNION ALL SELECT acknowledged_at FROM webhook_deliveries WHERE kind <> 'account.erased') AS t
-                     WHERE at <> date_trunc('day', at, 'UTC')
-                    """)
-                #expect(times == 0)
-                let ids = try await server.count(
-                    """
-                    SELECT count(*) FROM webhook_deliveries
-                     WHERE kind <> 'account.erased'
-                       AND ('x' || left(replace(event_id::text, '-', ''), 12))::bit(48)::bigint % 86400000 <> 0
-                    """)
-                #expect(ids == 0)
+                #expect(try await server.count(Self.exactTimes) == 0)
+                #expect(try await server.count(Self.exactIDs) == 0)
                 let answer = try await client.erasure("/api/v1/erasures/\(receipt.text)")
                 #expect(answer["requestedAt"].string?.hasSuffix("T00:00:00.000Z") == true)
                 #expect(
@@ -68,13 +54,108 @@ struct ErasureTracesTests {
         }
     }
 
+    @Test func `merged accounts, removed identities and late acknowledgements leave no exact times either`()
+        async throws
+    {
+        let works = Mutex(false)
+        try await WebhookSink.with { post, _ in
+            post.kind == "account.deleted" && !works.withLock { $0 } ? .status(500) : .status(204)
+        } _: { sink in
+            let hooks = "[\(sink.entry("account.deleted", "account.merged", "identity.unlinked"))]"
+            try await TestServer.with(
+                application: "deletion: { webhookDeadline: 0s }", providers: "scripted: {}", webhooks: hooks
+            ) { server in
+                let client = APIClient(server)
+                let person = try await client.register(at: server)
+                let removed = VerifiedIdentity.somebody("ada").holding("token-\(UUID().uuidString)")
+                _ = try await client.link(removed, bearer: person.accessToken)
+                let id = try await client.identityID(of: "scripted", bearer: person.accessToken)
+                #expect(try await client.delete("/auth/identities/\(id)", bearer: person.accessToken).status == 200)
+
+                // The other account is deleted and restored before it is merged, and its token cannot be revoked.
+                let token = "token-\(UUID().uuidString)"
+                ScriptedProvider.refused.withLock { _ = $0.insert(token) }
+                let other = VerifiedIdentity.somebody("eve").holding(token)
+                let absorbed = try Person(try await client.present(other), email: "", password: "")
+                try await client.deleteAccount(absorbed)
+                let restored = try await server.backend.store.restore(
+                    #require(UUID(uuidString: absorbed.uid)), details: [:], application: server.application().id)
+                #expect(restored != nil)
+                let ticket = try await client.ticket(other, bearer: person.accessToken)
+                let merged = try await client.merge(ticket, bearer: person.accessToken)
+                try #require(merged["merge"]["survivor"].string == person.uid, "\(merged.text)")
+                try await eventually("all but the deletion is settled") {
+                    try await server.count(Self.settled) == 3
+                }
+
+                let location = try await client.deleteAccount(person)
+                #expect(try await server.count(Self.joined) > 0)
+                guard case .erased = try await server.erase(person.uid) else {
+                    Issue.record("it waited")
+                    return
+                }
+                works.withLock { $0 = true }
+                ScriptedProvider.refused.withLock { _ = $0.remove(token) }
+                try await eventually("the deletion is acknowledged and the token revoked") {
+                    try await server.execute(
+                        "UPDATE token_revocations SET due_at = now() WHERE leased_until IS NULL AND revoked_at IS NULL")
+                    try await server.execute(
+                        """
+                        UPDATE webhook_deliveries SET due_at = now()
+                         WHERE leased_until IS NULL AND acknowledged_at IS NULL AND failed_at IS NULL
+                        """)
+                    // Two revocations and the deletion; the settled events of other kinds are gone.
+                    return try await server.count(Self.settled) == 3
+                }
+                #expect(try await server.count(Self.joined) == 0)
+                #expect(try await server.count(Self.exactTimes) == 0)
+                #expect(try await server.count(Self.exactIDs) == 0)
+                #expect(try await server.count("SELECT count(session_id) FROM erasures") == 0)
+                #expect(try await server.count("SELECT count(*) FROM token_revocations WHERE identity_id <> id") == 0)
+                #expect(
+                    try await server.count("SELECT count(*) FROM token_revocations WHERE NOT is_of_erasure") == 1,
+                    "that of the removed identity is deleted after a month")
+                #expect(
+                    try await server.count("SELECT count(*) FROM webhook_deliveries WHERE kind <> 'account.deleted'")
+                        == 0, "the audit contains the id of the merge")
+                let processors = try await client.erasure(location)["processors"].array ?? []
+                #expect(processors.map { $0["name"] } == ["127.0.0.1", "scripted"])
+                #expect(processors.allSatisfy { $0["status"] == "acknowledged" })
+            }
+        }
+    }
+
+    /// Counts the deliveries that are acknowledged and the tokens that are revoked.
+    private static let settled: StaticString = """
+        SELECT (SELECT count(*) FROM webhook_deliveries WHERE acknowledged_at IS NOT NULL)
+               + (SELECT count(*) FROM token_revocations WHERE revoked_at IS NOT NULL)
+        """
+
+    private static let exactTimes: StaticString = """
+        SELECT count(*) FROM (
+            SELECT requested_at AS at FROM erasures UNION ALL SELECT restored_at FROM erasures
+            UNION ALL SELECT began_at FROM erasures
+            UNION ALL SELECT created_at FROM webhook_deliveries WHERE kind <> 'account.erased'
+            UNION ALL SELECT acknowledged_at FROM webhook_deliveries WHERE kind <> 'account.erased'
+            UNION ALL SELECT created_at FROM token_revocations
+            UNION ALL SELECT revoked_at FROM token_revocations) AS t
+         WHERE at <> date_trunc('day', at, 'UTC')
+        """
+
+    private static let exactIDs: StaticString = """
+        SELECT count(*) FROM webhook_deliveries
+         WHERE kind <> 'account.erased'
+           AND ('x' || left(replace(event_id::text, '-', ''), 12))::bit(48)::bigint % 86400000 <> 0
+        """
+
     /// Counts the events whose account could be linked to a `uid` because both have the same time in another table.
     private static let joined: StaticString = """
         SELECT count(*)
           FROM audit_events d
           JOIN (SELECT uid, requested_at AS at FROM erasures
                 UNION ALL SELECT uid, restored_at FROM erasures
-                UNION ALL SELECT uid, created_at FROM webhook_deliveries) AS known ON known.at = d.at
+                UNION ALL SELECT uid, created_at FROM webhook_deliveries
+                UNION ALL SELECT uid, created_at FROM token_revocations) AS known ON known.at = d.at
          WHERE d.account IS NOT NULL
         """
 }
