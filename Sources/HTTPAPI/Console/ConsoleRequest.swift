@@ -180,7 +180,7 @@ extension ConsoleRequest {
 extension JSONValue {
     /// A value that this server has written.
     fileprivate init(written bytes: [UInt8]) {
-        self = (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))) ?? .null
+        self = (try? JSONText.value(own: bytes)) ?? .null
     }
 }
 

@@ -62,6 +62,8 @@ extension APIError {
         case .holdsNUL: self.init(.invalidParameter, "U+0000 can't be stored and is not allowed anywhere in the body")
         case .tooDeep: self.init(.invalidParameter, "The body is nested deeper than \(JSONText.deepest) levels")
         case .unfitName: self.init(.invalidParameter, "The body has a \(Self.unfitName)")
+        case .longNumber:
+            self.init(.invalidParameter, "The body has a number of more than \(JSONText.longestNumber) bytes")
         case .repeatedName: self.init(.invalidParameter, "The body names a field twice")
         case .oversized(let limit): self.init(.invalidParameter, "\(limit.name) is larger than \(limit.bytes) bytes")
         }

@@ -1,122 +1,137 @@
-internal import Foundation
-
-/// Checks a JSON text (RFC 8259) before a decoder or a dictionary reads it, in one pass.
+/// A parser of JSON texts (RFC 8259).
 ///
-/// Foundation's decoder also accepts trailing commas, UTF-16 and malformed values of members that are not decoded. Its
-/// time for decoding a value of any type grows with the nesting depth, and a dictionary takes long to hash keys with
-/// many combining marks, because it sorts them.
+/// It reads the bytes once, from the first to the last. Each rule of the grammar is a method that reads its part of the
+/// text from `position` on, and returns the value or throws the fault. The numbers in the comments are the sections of
+/// the RFC.
 package struct JSONText {
-    package enum Fault: Error {
-        case malformed
-        /// An escaped U+0000, which PostgreSQL can't store.
-        case holdsNUL
-        case tooDeep
-        /// A name of more than 128 bytes, or with more than 32 combining marks in a row.
-        case unfitName
-        /// An object names a member twice.
-        case repeatedName
-        /// The limited member is larger than its limit.
-        case oversized(MemberLimit)
-    }
-
-    /// The largest size of a member of the outermost object, not counting blanks and needless escapes.
-    package struct MemberLimit: Sendable {
-        package let name: String
-        package let bytes: Int
-
-        package init(name: String, bytes: Int) { (self.name, self.bytes) = (name, bytes) }
-    }
-
-    package static let deepest = 16
-    /// The longest name in bytes.
-    package static let longestName = 128
-
     private let bytes: [UInt8]
-    private let limit: MemberLimit?
-    private let refusesRepeatedNames: Bool
+    /// Whether the server or its database has written the text, so that the limits do not apply.
+    private var isOwn = false
+    private var limit: MemberLimit?
+    private var refusesRepeatedNames = false
     private var position = 0
     /// The number of bytes before `position` that are blanks or belong to needless escapes.
     private var surplus = 0
+    /// Whether the text has a number beyond the range of `Double`.
+    private var hasOverflow = false
 
-    package static func check(
-        _ bytes: [UInt8], limiting limit: MemberLimit? = nil, refusingRepeatedNames: Bool = false
-    ) throws(Fault) {
+    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Parses a text from outside.
+    ///
+    /// If an object names a member twice, the first is kept, unless that is refused. Names are the same if they are
+    /// canonically equivalent, as in a dictionary.
+    package static func value(_ bytes: [UInt8], refusingRepeatedNames: Bool = false) throws(Fault) -> JSONValue {
+        var text = JSONText(bytes)
+        text.refusesRepeatedNames = refusingRepeatedNames
+        return try text.finiteValue()
+    }
+
+    /// Parses a text that the server or its database has written.
+    package static func value(own bytes: [UInt8]) throws(Fault) -> JSONValue {
+        var text = JSONText(bytes)
+        text.isOwn = true
+        return try text.finiteValue()
+    }
+
+    /// Checks a text from outside that a decoder reads next.
+    ///
+    /// Numbers beyond the range of `Double` are left to the decoder, whose error names the member.
+    package static func check(_ bytes: [UInt8], limiting limit: MemberLimit? = nil) throws(Fault) {
+        var text = JSONText(bytes)
+        text.limit = limit
+        _ = try text.text()
+    }
+
+    private mutating func finiteValue() throws(Fault) -> JSONValue {
+        let value = try text()
+        guard !hasOverflow else { throw .malformed }
+        return value
+    }
+
+    // MARK: - Values
+
+    /// A text: one value (2), in UTF-8 and without a byte order mark (8.1).
+    private mutating func text() throws(Fault) -> JSONValue {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .malformed }
-        var text = JSONText(bytes: bytes, limit: limit, refusesRepeatedNames: refusingRepeatedNames)
-        try text.value(depth: 0)
-        guard text.next == nil else { throw .malformed }
+        let value = try value(depth: 0)
+        guard position == bytes.count else { throw .malformed }
+        return value
     }
 
-    /// Reads a value and the blanks around it.
-    private mutating func value(depth: Int) throws(Fault) {
+    /// A value and the blanks around it (3).
+    private mutating func value(depth: Int) throws(Fault) -> JSONValue {
         skipBlanks()
-        switch next {
-        case "{": try object(depth: depth + 1)
-        case "[": try list(depth: depth + 1)
-        case "\"": try string()
-        case "t": try literal("true")
-        case "f": try literal("false")
-        case "n": try literal("null")
-        default: try number()
-        }
+        let value: JSONValue =
+            switch next {
+            case "{": .object(try object(depth: depth + 1))
+            case "[": .array(try array(depth: depth + 1))
+            case "\"": .string(try string())
+            case "t": try literal("true", .bool(true))
+            case "f": try literal("false", .bool(false))
+            case "n": try literal("null", .null)
+            default: try number()
+            }
         skipBlanks()
+        return value
     }
 
-    private mutating func list(depth: Int) throws(Fault) {
-        guard try !isEmpty(until: "]", depth: depth) else { return }
-        repeat { try value(depth: depth) } while take(",")
-        try require("]")
+    private mutating func literal(_ word: String, _ value: JSONValue) throws(Fault) -> JSONValue {
+        for letter in word.unicodeScalars { try require(letter) }
+        return value
     }
 
-    private mutating func object(depth: Int) throws(Fault) {
-        guard try !isEmpty(until: "}", depth: depth) else { return }
-        var names: Set<String> = []
+    /// An object (4).
+    private mutating func object(depth: Int) throws(Fault) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        guard try !isEmpty(until: "}", depth: depth) else { return members }
         repeat {
             skipBlanks()
             let name = try name()
-            if refusesRepeatedNames, !names.insert(name).inserted { throw .repeatedName }
             skipBlanks()
             try require(":")
             let start = position - surplus
-            try value(depth: depth)
+            let value = try value(depth: depth)
             if depth == 1, let limit, position - surplus - start > limit.bytes, limit.name.hasSameBytes(as: name) {
                 throw .oversized(limit)
             }
+            if let first = members.updateValue(value, forKey: name) {
+                guard !refusesRepeatedNames else { throw .repeatedName }
+                members[name] = first
+            }
         } while take(",")
         try require("}")
+        return members
     }
 
-    /// Reads the opening bracket; if the list or object is empty, also reads the closing one and returns `true`.
+    private mutating func name() throws(Fault) -> String {
+        let name = try string()
+        guard isOwn || name.isFitName else { throw .unfitName }
+        return name
+    }
+
+    /// An array (5).
+    private mutating func array(depth: Int) throws(Fault) -> [JSONValue] {
+        var items: [JSONValue] = []
+        guard try !isEmpty(until: "]", depth: depth) else { return items }
+        repeat { items.append(try value(depth: depth)) } while take(",")
+        try require("]")
+        return items
+    }
+
+    /// Reads the opening bracket; if the array or object is empty, also reads the closing one and returns `true`.
     private mutating func isEmpty(until end: Unicode.Scalar, depth: Int) throws(Fault) -> Bool {
-        guard depth <= Self.deepest else { throw .tooDeep }
+        guard depth <= (isOwn ? Self.deepestOwn : Self.deepest) else { throw .tooDeep }
         position += 1
         skipBlanks()
         return take(end)
     }
 
-    /// Reads a member's name and decodes its escapes.
-    private mutating func name() throws(Fault) -> String {
+    // MARK: - Numbers
+
+    /// A number (6).
+    private mutating func number() throws(Fault) -> JSONValue {
         let start = position
-        try string()
-        let literal = bytes[start..<position]
-        // An escape uses at most six bytes for one byte of the name.
-        guard literal.count <= 6 * Self.longestName + 2 else { throw .unfitName }
-        let hasEscapes = literal.contains(UInt8(ascii: "\\"))
-        let name =
-            hasEscapes
-            ? try? JSONDecoder().decode(String.self, from: Data(literal))
-            : String(decoding: literal.dropFirst().dropLast(), as: UTF8.self)
-        guard let name else { throw .malformed }
-        guard name.isFitName else { throw .unfitName }
-        return name
-    }
-
-    private mutating func literal(_ word: String) throws(Fault) {
-        guard bytes[position...].starts(with: word.utf8) else { throw .malformed }
-        position += word.utf8.count
-    }
-
-    private mutating func number() throws(Fault) {
         _ = take("-")
         if !take("0") { try digits() }
         if take(".") { try digits() }
@@ -124,6 +139,10 @@ package struct JSONText {
             _ = take("+") || take("-")
             try digits()
         }
+        guard isOwn || position - start <= Self.longestNumber else { throw .longNumber }
+        let number = JSONValue(number: String(decoding: bytes[start..<position], as: UTF8.self))
+        if case .number(let double) = number, double.isInfinite { hasOverflow = true }
+        return number
     }
 
     private mutating func digits() throws(Fault) {
@@ -132,50 +151,71 @@ package struct JSONText {
         guard position > start else { throw .malformed }
     }
 
-    // MARK: - Texts
+    // MARK: - Strings
 
-    private mutating func string() throws(Fault) {
+    /// A string (7).
+    private mutating func string() throws(Fault) -> String {
         try require("\"")
-        // Compares bytes directly, because most bytes of a request are read here and the helpers below are slower.
+        var decoded: [UInt8] = []
+        var start = position
+        // Compares bytes directly, because most bytes of a text are read here and the helpers below are slower.
         while position < bytes.count {
             let byte = bytes[position]
             guard byte >= 0x20 else { throw .malformed }
             position += 1
-            if byte == UInt8(ascii: "\"") { return }
-            if byte == UInt8(ascii: "\\") { try escape() }
+            if byte == UInt8(ascii: "\"") {
+                let rest = bytes[start..<position - 1]
+                return String(decoding: decoded.isEmpty ? rest : decoded + rest, as: UTF8.self)
+            }
+            if byte == UInt8(ascii: "\\") {
+                decoded += bytes[start..<position - 1]
+                decoded += try escaped().utf8
+                start = position
+            }
         }
         throw .malformed
     }
 
-    private mutating func escape() throws(Fault) {
-        guard take("u") else {
-            guard position < bytes.count, "\"\\/bfnrt".utf8.contains(bytes[position]) else { throw .malformed }
-            position += 1
-            return
-        }
-        // An escape has six bytes, or twelve for a surrogate pair; the character itself has one to four in UTF-8.
-        // Control characters must be escaped.
-        switch try codeUnit() {
-        case 0: throw .holdsNUL
-        case 0x01..<0x20: break
-        case 0x20..<0x80: surplus += 5
-        case 0x80..<0x800: surplus += 4
-        case 0xD800...0xDBFF:
-            try require("\\")
-            try require("u")
-            guard case 0xDC00...0xDFFF = try codeUnit() else { throw .malformed }
-            surplus += 8
-        case 0xDC00...0xDFFF: throw .malformed
-        default: surplus += 3
+    /// The character of an escape whose backslash has been read.
+    private mutating func escaped() throws(Fault) -> Unicode.Scalar {
+        guard let letter = next else { throw .malformed }
+        position += 1
+        switch letter {
+        case "\"", "\\", "/": return letter
+        case "b": return "\u{8}"
+        case "f": return "\u{C}"
+        case "n": return "\n"
+        case "r": return "\r"
+        case "t": return "\t"
+        case "u": return try escapedCode()
+        default: throw .malformed
         }
     }
 
-    /// Reads four hexadecimal digits.
-    private mutating func codeUnit() throws(Fault) -> UInt16 {
-        var unit: UInt16 = 0
+    /// The character of an escaped UTF-16 code unit, or of a surrogate pair.
+    private mutating func escapedCode() throws(Fault) -> Unicode.Scalar {
+        var code = try codeUnit()
+        let isPair = (0xD800...0xDBFF).contains(code)
+        if isPair {
+            try require("\\")
+            try require("u")
+            let low = try codeUnit()
+            guard (0xDC00...0xDFFF).contains(low) else { throw .malformed }
+            code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+        }
+        guard code != 0 else { throw .holdsNUL }
+        guard let character = Unicode.Scalar(code) else { throw .malformed }
+        // Control characters must be escaped.
+        if code >= 0x20 { surplus += (isPair ? 12 : 6) - character.utf8.count }
+        return character
+    }
+
+    /// Four hexadecimal digits.
+    private mutating func codeUnit() throws(Fault) -> UInt32 {
+        var unit: UInt32 = 0
         for _ in 0..<4 {
             guard position < bytes.count, let digit = bytes[position].hexDigitValue else { throw .malformed }
-            unit = unit << 4 | UInt16(digit)
+            unit = unit << 4 | UInt32(digit)
             position += 1
         }
         return unit
@@ -183,7 +223,7 @@ package struct JSONText {
 
     // MARK: - Single bytes
 
-    /// The next byte as a Unicode scalar; a byte beyond ASCII, which only texts may contain, becomes a Latin-1
+    /// The next byte as a Unicode scalar; a byte beyond ASCII, which only strings may contain, becomes a Latin-1
     /// character.
     private var next: Unicode.Scalar? { position < bytes.count ? Unicode.Scalar(bytes[position]) : nil }
 

@@ -1,16 +1,12 @@
-internal import Foundation
-
 extension JSONValue {
     /// Parses untrusted JSON.
     /// - Returns: `nil` if the text is not strictly JSON, is nested deeper than 16 levels, contains U+0000, or has a
-    ///   name of more than 128 bytes or with more than 32 combining marks in a row.
+    ///   number or a name of more than 128 bytes or a name with more than 32 combining marks in a row.
     public init?(json bytes: [UInt8]) { self.init(json: bytes, refusingRepeatedNames: false) }
 
     /// Parses untrusted JSON, and can also refuse objects with two members of the same name.
     package init?(json bytes: [UInt8], refusingRepeatedNames: Bool) {
-        guard (try? JSONText.check(bytes, refusingRepeatedNames: refusingRepeatedNames)) != nil,
-            let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
-        else { return nil }
+        guard let value = try? JSONText.value(bytes, refusingRepeatedNames: refusingRepeatedNames) else { return nil }
         self = value
     }
 

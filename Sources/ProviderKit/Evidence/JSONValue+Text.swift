@@ -1,16 +1,12 @@
 internal import Foundation
 
 extension JSONValue {
-    /// The empty object, which most accounts store and which is converted without a decoder.
+    /// The empty object, which most accounts store.
     private static let emptyObject = "{}"
 
     /// Parses JSON that the server or its database has written; `init(json:)` parses untrusted JSON.
     package init(jsonText: String) throws {
-        guard jsonText != Self.emptyObject else {
-            self = .object([:])
-            return
-        }
-        self = try JSONDecoder().decode(JSONValue.self, from: Data(jsonText.utf8))
+        self = jsonText == Self.emptyObject ? [:] : try JSONText.value(own: Array(jsonText.utf8))
     }
 
     package func jsonText() throws -> String {

@@ -36,6 +36,8 @@ struct MalformedInputTests {
         }
     }
 
+    private static let trapping = "1" + String(repeating: "0", count: 170) + "e-153"
+
     private static let bodies: [(String, [UInt8])] = [
         ("a list", Array("[]".utf8)), ("a list of objects", Array("[{}]".utf8)), ("a text", Array(#""text""#.utf8)),
         ("a number", Array("1".utf8)), ("1e400", Array("1e400".utf8)), ("2^63", Array("9223372036854775808".utf8)),
@@ -48,6 +50,7 @@ struct MalformedInputTests {
         ("a word", Array(#"{"a":nul}"#.utf8)), ("a line break in a text", Array("{\"a\":\"\n\"}".utf8)),
         ("an unknown escape", Array(#"{"a":"\x"}"#.utf8)), ("half an escape", Array(#"{"a":"\u12"}"#.utf8)),
         ("a lone surrogate", Array(#"{"a":"\ud800"}"#.utf8)), ("a name with one", Array(#"{"\udc00":1}"#.utf8)),
+        ("a number at which Foundation's decoder traps", Array(#"{"a":\#(trapping)}"#.utf8)),
         ("its mark before it", [0xEF, 0xBB, 0xBF] + Array("{}".utf8)), ("17 levels", Array(deep(17).utf8)),
         ("single quotes", Array("{'a':1}".utf8)),
         ("NUL", Array("{}\0".utf8)), ("an escaped NUL", Array(#"{"a":"b\u0000c"}"#.utf8)),
@@ -144,7 +147,7 @@ struct MalformedInputTests {
             let deep = String(repeating: #"{"a":"#, count: 14) + "1" + String(repeating: "}", count: 14)
             let refused = [
                 "[]", "7", #""text""#, "true", #"{"a":1e400}"#, #"{"a":[-1e400]}"#, #"{"a":"\ud800"}"#,
-                #"{"\udfff":1}"#, #"{"a":"\u0000"}"#, #"{"a":{"\u0000":1}}"#,
+                #"{"\udfff":1}"#, #"{"a":"\u0000"}"#, #"{"a":{"\u0000":1}}"#, #"{"a":\#(Self.trapping)}"#,
                 String(repeating: #"{"a":"#, count: 600) + "1" + String(repeating: "}", count: 600),
                 #"{"a":""# + String(repeating: "x", count: 16 * 1024) + #""}"#,
             ]
