@@ -1,5 +1,3 @@
-internal import Foundation
-
 extension JSONValue {
     /// The empty object, which most accounts store.
     private static let emptyObject = "{}"
@@ -9,8 +7,13 @@ extension JSONValue {
         self = jsonText == Self.emptyObject ? [:] : try JSONText.value(own: Array(jsonText.utf8))
     }
 
+    /// The value as JSON.
+    /// - Throws: `EncodingError` if a number is not finite.
     package func jsonText() throws -> String {
         if case .object(let members) = self, members.isEmpty { return Self.emptyObject }
-        return String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+        guard let text = JSONObjectWriter.text(of: self) else {
+            throw EncodingError.invalidValue(self, .init(codingPath: [], debugDescription: "A number is not finite"))
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }
