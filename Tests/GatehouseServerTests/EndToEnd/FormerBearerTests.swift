@@ -63,6 +63,18 @@ struct FormerBearerTests {
         }
     }
 
+    @Test func `an access token with a number at which Foundation's decoder traps names no account`() async throws {
+        try await TestServer.with { server in
+            let client = APIClient(server)
+            let guest = try await client.guest()
+            let number = "1" + String(repeating: "0", count: 170) + "e-153"
+            let claims = #"{"iss":"x","sub":"x","jti":"x","aud":"x","iat":\#(number)}"#
+            let parts = guest.accessToken.split(separator: ".")
+            let forged = "\(parts[0]).\(Digest.base64URL(Array(claims.utf8))).\(parts[2])"
+            #expect(try await logOut(client, forged, guest.refreshToken).status == 204)
+        }
+    }
+
     @Test func `of twenty calls at once one ends the session`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
