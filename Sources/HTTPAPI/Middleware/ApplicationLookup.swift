@@ -31,11 +31,11 @@ struct ApplicationLookup {
             path = rest.hasPrefix("/") ? rest : "/" + rest
             isAtOwnHost = false
         } else {
-            let name = Self.name(byHostOf: request, in: site)
-            application = try site.application(named: name ?? site.defaultApplication)
+            let found = Self.host(of: request, in: site)
+            application = try site.application(named: found?.application ?? site.defaultApplication)
             pathPrefix = ""
             path = whole
-            isAtOwnHost = name != nil && request.hostName != site.publicHost
+            isAtOwnHost = found.map { !site.publicHosts.contains($0.host) } ?? false
         }
     }
 
@@ -52,9 +52,13 @@ struct ApplicationLookup {
         return String(path)
     }
 
-    private static func name(byHostOf request: Request, in site: Site) -> String? {
+    /// The host by which the request names an application.
+    private static func host(of request: Request, in site: Site) -> (host: String, application: String)? {
         guard !site.hosts.isEmpty, let authority = request.head.authority?.lowercased() else { return nil }
-        return site.hosts[authority] ?? site.hosts[request.hostName]
+        for host in [authority, request.hostName] {
+            if let application = site.hosts[host] { return (host, application) }
+        }
+        return nil
     }
 }
 

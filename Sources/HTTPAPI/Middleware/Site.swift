@@ -65,8 +65,8 @@ package final class Site: Sendable {
     package let defaultApplication: String
     /// The server's URL, without a trailing slash.
     let publicURL: String
-    /// The host of that URL, in lower case.
-    let publicHost: String
+    /// The host of that URL in lower case, without and with its port.
+    let publicHosts: Set<String>
     /// The path of that URL, which a proxy removes before the server gets the request; empty if there is none.
     let publicPath: String
     /// The server's own origin.
@@ -90,7 +90,8 @@ package final class Site: Sendable {
         self.defaultApplication = defaultApplication
         self.publicURL = publicURL
         let components = URLComponents(string: publicURL)
-        publicHost = components?.host?.lowercased() ?? ""
+        let host = components?.host?.lowercased() ?? ""
+        publicHosts = [host, components?.port.map { "\(host):\($0)" } ?? host]
         publicPath = components?.percentEncodedPath ?? ""
         ownOrigin = Issuer.origin(of: publicURL)
         self.isDevelopment = isDevelopment

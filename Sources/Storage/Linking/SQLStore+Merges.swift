@@ -198,8 +198,8 @@ extension SQLStore: AliasStore, MergeStore {
     ///
     /// The identities are those that moved, and those that joined the survivor after the merge, but not by another merge,
     /// and are, or prove, an address of the absorbed account. An undo returns the address, so they must not open the
-    /// survivor any longer. A merge is also the time at which the survivor's own identities joined, and the change of an
-    /// identity's address is the time of that identity.
+    /// survivor any longer. The change of an identity's address counts as its joining; a merge sets this time for all
+    /// identities of both accounts, and keeps the former times in `filled`.
     static let mergeColumns: StaticString = """
         SELECT m.id, m.survivor, m.absorbed, m.merged_at, m.undo_until, m.undone_at,
                m.identities || ARRAY(
@@ -213,7 +213,9 @@ extension SQLStore: AliasStore, MergeStore {
                            WHERE n.application_id = $1 AND n.survivor = m.survivor AND n.id <> m.id
                              AND n.undone_at IS NULL
                              AND (i.id = ANY (n.identities)
-                                  OR n.merged_at = i.joined_at AND i.created_at <= m.merged_at))),
+                                  OR n.merged_at = i.joined_at
+                                     AND coalesce((n.filled -> 'joined' ->> i.id::text)::timestamptz, i.created_at)
+                                         <= m.merged_at))),
                m.parked
         """
 

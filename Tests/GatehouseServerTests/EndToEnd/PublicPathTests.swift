@@ -32,10 +32,12 @@ struct PublicPathTests {
         }
     }
 
-    @Test func `a host of an application's own has no path`() async throws {
-        try await TestServer.with(path: Self.path, others: TestServer.photos) { server in
+    @Test(arguments: ["photos.example", "127.0.0.1:8443"])
+    func `a host of an application's own has no path`(host: String) async throws {
+        let photos = TestServer.photos.replacing("hosts: [photos.example]", with: "hosts: [\"\(host)\"]")
+        try await TestServer.with(path: Self.path, others: photos) { server in
             let moved = try await APIClient(server).send(
-                .GET, "/reset-password?token=\(Self.token)", headers: ["host": "photos.example"])
+                .GET, "/reset-password?token=\(Self.token)", headers: ["host": host])
             #expect(moved.headers.first(name: "location") == "/reset-password")
             let cookie = "gatehouse-link-photos=\(Self.token); Path=/reset-password; "
             #expect(moved.headers.first(name: "set-cookie")?.hasPrefix(cookie) == true, "\(moved.headers)")

@@ -166,6 +166,9 @@ struct MergeTests {
             #expect(try await client.post("\(path)/verify", proof, bearer: ada.accessToken).status == 200)
             let other = try Person(try await client.present(.somebody("ada")), email: "", password: "")
             #expect(other.uid == ada.uid)
+            _ = try await client.newcomer("later")
+            let later = try await client.ticket(.somebody("later"), bearer: other.accessToken)
+            #expect(try await client.merge(later, bearer: other.accessToken).status == 200)
             let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
             #expect(try await client.post(undo, bearer: other.accessToken).status == 204)
 
