@@ -50,7 +50,10 @@ struct SwiftSessionTests {
             let restarted = try SwiftApp(server, storage: app.storage)
             let resumed = try await restarted.client.resume()
             #expect(resumed?.uid == person.uid && restarted.transport.count("/auth/refresh") == 1)
-            try await restarted.client.signOut(.global)
+            // Its storage is its own: a sign-out in the same storage ends the session here without the server.
+            let device = try SwiftApp(server)
+            try await device.client.signIn(.password(email: person.email, password: person.password))
+            try await device.client.signOut(.global)
             #expect(try await server.liveSessions(of: person.uid) == 0)
             let ended = await #expect(throws: GatehouseError.self) { try await app.client.user() }
             #expect(ended?.code == .invalidRefreshToken)
