@@ -46,6 +46,21 @@ struct SharedStorageTests {
         #expect(transport.refreshTokens == ["r1", "r2", "r3"] && storage.load() == nil)
     }
 
+    @Test(arguments: [nil, "v"])
+    func `resume returns the session that another process has stored, if there is one`(person: String?) async throws {
+        let app = try await signedIn(expiresIn: 0)
+        if let person {
+            transport.next("/auth/anonymous", ScriptedTransport.session(count: 9, uid: person, expiresIn: 3600))
+            try await process().signIn(.anonymous)
+        } else {
+            storage.remove()
+        }
+        let resumed = try await app.resume()
+        #expect(resumed?.uid == person && transport.refreshTokens.isEmpty)
+        let stored = try storage.load().map { try StoredSession($0) }
+        #expect(stored?.session.uid == person)
+    }
+
     /// When a process reads in the storage what another process has done.
     enum Moment: CaseIterable {
         case refresh, answerToRefresh, changeOfAccount

@@ -12,7 +12,8 @@ extension GatehouseClient {
     public var changes: AsyncStream<Change> { keeper.changes() }
 
     /// Checks the stored session with the server and fetches the account; renews the access token if necessary.
-    /// - Returns: The session; `nil` if no one is signed in, or if the server has ended the session.
+    /// - Returns: The session; `nil` if no one is signed in, or if the server has ended the session. If another process
+    ///   has signed in another person, that person's session as it is stored.
     /// - Throws: Any other failure; the session is then kept.
     @discardableResult
     public func resume() async throws(GatehouseError) -> Session? {
@@ -21,7 +22,8 @@ extension GatehouseClient {
             _ = try await user()
         } catch {
             switch error {
-            case .signedOut: return nil
+            // Another process may have stored the session of another person.
+            case .signedOut: return try await keeper.session()
             case .refused(let refusal) where refusal.endsSession: return try await keeper.session()
             default: throw error
             }
