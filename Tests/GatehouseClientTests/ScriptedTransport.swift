@@ -62,6 +62,12 @@ final class ScriptedTransport: GatehouseClient.Transport {
         GatehouseClient.Response(status: 200, body: Data(user(displayName: #""\#(displayName)""#).utf8))
     }
 
+    /// A refusal with a code.
+    static func refusal(_ status: Int, _ code: String) -> GatehouseClient.Response {
+        let body = Data(#"{"error":{"code":"\#(code)","message":"The session has ended"}}"#.utf8)
+        return GatehouseClient.Response(status: status, body: body)
+    }
+
     private static func user(uid: String = "u", displayName: String = "null") -> String {
         """
         {"id":"\(uid)","email":null,"emailVerified":false,"phone":null,"phoneVerified":false,

@@ -61,6 +61,44 @@ struct SharedStorageTests {
         #expect(stored?.session.uid == person)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a refused refresh goes on with the session that the person has opened in another process`() async throws {
+        let app = try await signedIn(expiresIn: 0)
+        var changes = app.changes.makeAsyncIterator()
+        _ = await changes.next()
+        let other = try process()
+        transport.interrupt("/auth/refresh") { [transport] in
+            try await other.signOut()
+            transport.next("/auth/anonymous", ScriptedTransport.session(count: 9, expiresIn: 3600))
+            try await other.signIn(.anonymous)
+            transport.next("/auth/refresh", ScriptedTransport.refusal(401, "INVALID_REFRESH_TOKEN"))
+        }
+        transport.next("/auth/me", ScriptedTransport.account(displayName: "Ada"))
+        try await app.updateUser(displayName: "Ada")
+        #expect(transport.refreshTokens.first == "r1" && transport.refreshTokens.last == "r9")
+        let stored = try storage.load().map { try StoredSession($0) }
+        #expect(stored?.session.uid == "u" && stored?.refreshToken.value != "r9")
+        guard case .updated? = await changes.next() else {
+            Issue.record("the session has not gone on")
+            return
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `refusals of ever newer refresh tokens end the session`() async throws {
+        let app = try await signedIn(expiresIn: 0)
+        let other = try process()
+        @Sendable func signInAgain() async throws {
+            try await other.signIn(.anonymous)
+            transport.next("/auth/refresh", ScriptedTransport.refusal(401, "INVALID_REFRESH_TOKEN"))
+            transport.interrupt("/auth/refresh", signInAgain)
+        }
+        transport.interrupt("/auth/refresh", signInAgain)
+        let failure = await #expect(throws: GatehouseError.self) { try await app.accessToken() }
+        #expect(failure?.code == .invalidRefreshToken && transport.refreshTokens.count == 4)
+        let session = try await app.session
+        #expect(session == nil)
+    }
+
     /// When a process reads in the storage what another process has done.
     enum Moment: CaseIterable {
         case refresh, answerToRefresh, changeOfAccount

@@ -17,14 +17,9 @@ struct SignOutTests {
         return GatehouseClient(url: url, options: options)
     }
 
-    private static func refusal(_ status: Int, _ code: String) -> GatehouseClient.Response {
-        let body = Data(#"{"error":{"code":"\#(code)","message":"The session has ended"}}"#.utf8)
-        return GatehouseClient.Response(status: status, body: body)
-    }
-
     @Test func `succeeds for this session alone`() async throws {
         let client = try await restarted()
-        transport.next("/auth/refresh", Self.refusal(401, "INVALID_REFRESH_TOKEN"))
+        transport.next("/auth/refresh", ScriptedTransport.refusal(401, "INVALID_REFRESH_TOKEN"))
         try await client.signOut()
         #expect(transport.sent == ["/auth/anonymous", "/auth/refresh"] && storage.load() == nil)
     }
@@ -32,7 +27,7 @@ struct SignOutTests {
     @Test(arguments: [(401, "INVALID_REFRESH_TOKEN"), (403, "ACCOUNT_DISABLED")])
     func `fails for all sessions of the account, of which it reaches none`(status: Int, code: String) async throws {
         let client = try await restarted()
-        transport.next("/auth/refresh", Self.refusal(status, code))
+        transport.next("/auth/refresh", ScriptedTransport.refusal(status, code))
         let failure = await #expect(throws: GatehouseError.self) { try await client.signOut(.global) }
         #expect(failure?.code.rawValue == code)
         #expect(transport.sent == ["/auth/anonymous", "/auth/refresh"] && storage.load() == nil)
@@ -41,7 +36,7 @@ struct SignOutTests {
     @Test func `succeeds for all sessions of the account if only the answer was lost`() async throws {
         let client = try await restarted()
         transport.interrupt("/auth/logout") { throw GatehouseError.NetworkFailure.connectionLost }
-        transport.next("/auth/logout", Self.refusal(401, "INVALID_TOKEN"))
+        transport.next("/auth/logout", ScriptedTransport.refusal(401, "INVALID_TOKEN"))
         try await client.signOut(.global)
         #expect(transport.sent.suffix(3) == ["/auth/refresh", "/auth/logout", "/auth/logout"])
     }

@@ -103,14 +103,16 @@ actor SessionKeeper {
     }
 
     /// The refresh that is under way, or a new one; `nil` if another process has replaced the session.
-    private func refresh(_ held: HeldSession) -> Task<Result<Grant, GatehouseError>, Never>? {
+    ///
+    /// `refusals` is the number of older tokens of the session that the server has just refused.
+    private func refresh(_ held: HeldSession, after refusals: Int = 0) -> Task<Result<Grant, GatehouseError>, Never>? {
         if let refreshing { return refreshing.task }
         guard let held = followed(held) else { return nil }
         refreshes += 1
         let (number, presented, signIn) = (refreshes, held.refreshToken, signIn)
         let task = Task { () -> Result<Grant, GatehouseError> in
             let outcome = await server.renewed(with: presented)
-            return finish(outcome, number: number, presented: presented, signIn: signIn)
+            return await finish(outcome, number: number, presented: presented, signIn: signIn, refusals: refusals)
         }
         refreshing = Refresh(number: number, task: task)
         return task
@@ -131,8 +133,9 @@ actor SessionKeeper {
     }
 
     private func finish(
-        _ outcome: Result<AccessResponse, GatehouseError>, number: Int, presented: GatehouseClient.Secret, signIn: Int
-    ) -> Result<Grant, GatehouseError> {
+        _ outcome: Result<AccessResponse, GatehouseError>, number: Int, presented: GatehouseClient.Secret, signIn: Int,
+        refusals: Int
+    ) async -> Result<Grant, GatehouseError> {
         let isLatest = refreshing?.number == number
         if isLatest { refreshing = nil }
         guard case .signedIn(let held) = state, self.signIn == signIn else { return .failure(.signedOut) }
@@ -150,6 +153,10 @@ actor SessionKeeper {
             hold(held)
             return .success(Grant(token: answer.access.token, signIn: signIn))
         case .failure(.refused(let refusal)) where refusal.endsSession:
+            // The person may have signed out and in again in another process, whose session goes on.
+            if refusals < 3, let newest = newest(held), newest.refreshToken != presented {
+                return await refresh(newest, after: refusals + 1)?.value ?? .failure(.signedOut)
+            }
             forget(.ended(refusal))
             return .failure(.refused(refusal))
         case .failure(let error):
