@@ -281,6 +281,38 @@ const late = (milliseconds) => async (url, call) => {
   assert((await other.user()).id);
 }
 
+// A sign-out of all sessions ends those of the app's own person, although another tab has signed in another person or
+// has signed out. The other person's session goes on.
+{
+  const { app: other, email } = await registered(), proof = Proof.password({ email, password });
+  const values = memoryStorage(), theirs = memoryStorage(), key = `gatehouse:${server}/api/v1`;
+  const app = client({ storage: { ...values, shared: true } }), next = client({ storage: theirs });
+  await next.signIn(Proof.anonymous());
+  const uid = next.session.user.id, text = theirs.getItem(key);
+  await app.signIn(proof);
+  values.setItem(key, text);
+  await app.signOut("global");
+  await refusal(other.user(), "INVALID_REFRESH_TOKEN");
+  assert.equal(values.getItem(key), text);
+  assert.equal(app.session.user.id, uid);
+  assert.equal((await next.user()).id, uid);
+
+  await other.signIn(proof);
+  await app.signIn(proof);
+  values.removeItem(key);
+  await app.signOut("global");
+  assert.equal(app.session, null);
+  await refusal(other.user(), "INVALID_REFRESH_TOKEN");
+
+  // If another tab has refreshed the session, it is the same one.
+  await other.signIn(proof);
+  await app.signIn(proof);
+  await client({ storage: { ...values } }).accessToken();
+  await app.signOut("global");
+  assert(app.session === null && values.getItem(key) === undefined);
+  await refusal(other.user(), "INVALID_REFRESH_TOKEN");
+}
+
 // Old apps: names, codes and URLs of the Webcom library.
 {
   const { email } = await registered();

@@ -204,7 +204,7 @@ class Keeper {
    * @type {{refreshToken: string, former?: string, session: Session, remembered: boolean, unstored?: boolean,
    *   access?: {token: string, renewAt: number, end: number}} | null | undefined} */
   held;
-  /** Counts the sign-ins of different people, so that a call of one is never repeated for another. */
+  /** Counts the sign-ins of different people: a call of one is never repeated for another. */
   number = 0;
   users = 0;
   listeners = new Set();
@@ -474,7 +474,7 @@ class Keeper {
       finish(true);
       const error = new GatehouseError("STORAGE_ERROR", "The session is not stored");
       if (!wasUnstored) this.say({ type: "storageFailed", error });
-      // Using an outdated refresh token later would end the session.
+      // An outdated refresh token would end the session.
       try { await storage.removeItem(key); } catch { /* Said. */ }
     };
     try {
@@ -763,10 +763,14 @@ export class Gatehouse {
   async signOut(/** @type {"local" | "others" | "global"} */ scope = "local") {
     if (scope === "others") return void await this.#data("POST", "/auth/logout", { scope });
     await this.#keeper.load();
+    let { held, number } = this.#keeper;
     if (scope === "global") await this.#keeper.reread();
-    const { held } = this.#keeper;
     if (!held) return;
-    this.#keeper.forget("signedOut");
+    // A session of another person stays.
+    if (this.#keeper.number === number) {
+      held = this.#keeper.held;
+      this.#keeper.forget("signedOut");
+    }
     try {
       let { refreshToken } = held, bearer = held.access?.token;
       // `global` needs a valid access token, and the clock may stand still while a device sleeps.
