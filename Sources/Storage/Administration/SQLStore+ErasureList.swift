@@ -105,6 +105,8 @@ extension SQLStore: ErasureListStore {
              WHERE application_id = $1 AND uid = $2 AND kind = 'account.deleted' AND acknowledged_at IS NULL
                AND details->>'receipt' = $3::text AND (leased_until IS NULL OR leased_until <= clock.now)
                AND (failed_at IS NOT NULL OR due_at > clock.now + interval '5 seconds')
+        """, ofNoCancelledDeletion,
+        """
             RETURNING event_id
         ), revoked AS (
             UPDATE token_revocations SET due_at = clock.now

@@ -3,6 +3,7 @@ import Foundation
 import NIOHTTP1
 import Postgres
 import ProviderKit
+import Storage
 import Testing
 
 @testable import GatehouseServer
@@ -62,6 +63,34 @@ struct ErasureListTests {
                 #expect(events.count == 1 && events.first?.account == pseudonym)
                 #expect(events.first?.details.keys == ["actor", "reason"])
                 #expect(sink.posts.count == asked + 1)
+            }
+        }
+    }
+
+    @Test func `a retry that waited for the account's restoration asks no processor`() async throws {
+        try await WebhookSink.with { _, _ in
+            .status(500)
+        } _: { sink in
+            let hooks = "[\(sink.entry("account.deleted"))]"
+            try await TestServer.with(webhooks: hooks, admin: OperatorClient.admin) { server in
+                let (api, admin) = (APIClient(server), try await OperatorClient.of(server))
+                let person = try await api.register(at: server)
+                let receipt = String(try await api.deleteAccount(person).suffix(36))
+                try await eventually("it was asked") { !sink.posts.isEmpty }
+                try await server.putOffDeliveries()
+                let (uid, application) = (try #require(UUID(uuidString: person.uid)), try await server.application().id)
+                let retry = try await server.backend.store.transaction { store in
+                    #expect(try await store.restore(uid, details: [:], application: application) != nil)
+                    let retry = Task { try await admin.act("/erasures/\(receipt)/retry") }
+                    try await server.awaitBlocked(1)
+                    return retry
+                }
+                let answer = try await retry.value
+                #expect(answer.status == 200 && answer["status"] == "restored", "\(answer.text)")
+                let withdrawn = try await server.count(
+                    "SELECT count(*) FROM webhook_deliveries WHERE failed_at IS NOT NULL AND failure = 'restored'")
+                #expect(withdrawn == 1)
+                #expect(try await server.audited().filter { $0.event == "erasure.retried" } == [])
             }
         }
     }
