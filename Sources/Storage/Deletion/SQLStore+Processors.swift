@@ -5,6 +5,8 @@ internal import Postgres
 /// Reads the status of each processor, which is a webhook or a provider that an erasure waits for.
 extension SQLStore {
     /// Includes providers whose tokens are still stored: they are notified once the erasure has begun.
+    ///
+    /// A delivery that was withdrawn when the account was restored stays pending: its webhook may be reachable.
     static let selectProcessors = Statement(
         .read,
         """
@@ -27,7 +29,8 @@ extension SQLStore {
              WHERE e.restored_at IS NULL AND i.provider NOT IN (SELECT provider FROM revoked)
         )
         SELECT w.name, w.acknowledged_at,
-               w.acknowledged_at IS NULL AND (w.failed_at IS NOT NULL OR e.erased_at IS NOT NULL),
+               w.acknowledged_at IS NULL
+               AND (w.failed_at IS NOT NULL AND w.failure IS DISTINCT FROM 'restored' OR e.erased_at IS NOT NULL),
                w.acknowledged_at IS NOT NULL, w.attempts, coalesce(w.leased_until > now(), false)
           FROM erasure e JOIN webhook_deliveries w
             ON w.application_id = $1 AND w.uid = e.uid AND w.kind = 'account.deleted'

@@ -182,7 +182,7 @@ struct WebhookFaultTests {
             try await TestServer.with(webhooks: "[\(sink.entry("account.deleted"))]") { server in
                 let (client, store) = (APIClient(server), server.backend.store)
                 let person = try await client.register(at: server)
-                try await client.deleteAccount(person)
+                let location = try await client.deleteAccount(person)
                 try await eventually("it is on its way") { !sink.posts.isEmpty }
                 let uid = try #require(UUID(uuidString: person.uid))
                 let application = try await server.application().id
@@ -196,6 +196,9 @@ struct WebhookFaultTests {
                 try await store.retryUnacknowledged(of: event, application: application)
                 let progress = try await store.deliveries(of: event, application: application).first?.progress
                 #expect(progress?.state == .failed && progress?.failure == "restored")
+                let erasure = try await client.erasure(location)
+                #expect(erasure["status"] == "restored", "\(erasure)")
+                #expect(erasure["processors"].array?.map { $0["status"] } == ["pending"], "\(erasure)")
                 sink.release()
             }
         }
