@@ -171,8 +171,9 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
     ///
     /// What is still to be delivered or revoked keeps the ids and times that this needs: `markAcknowledged` recognises it
     /// by `created_at`, which is a whole day, and `markRevoked` by `is_of_erasure`. Settled events of other kinds are
-    /// deleted, because their details contain ids that the audit has too. A settled revocation gets its own id in place
-    /// of the identity's, which contains the time at which the identity was linked.
+    /// deleted, because their details contain ids that the audit has too; the others are deleted when they are settled. A
+    /// settled revocation gets its own id in place of the identity's, which contains the time at which the identity was
+    /// linked.
     ///
     /// Locks deliveries and revocations first, in the same order as the workers, which mark one of them and then make
     /// its erasure due.

@@ -66,6 +66,15 @@ package struct WebhookDeliveriesTable: EventQueue {
         }
     }
 
+    /// Selects the deliveries about erased accounts that are deleted once they are acknowledged or given up, because their
+    /// details contain ids that the audit has too.
+    ///
+    /// `SQLStore.conclude` truncates their `created_at`. A statement that had to wait for it neither deletes nor marks the
+    /// delivery, and the event is delivered once more.
+    static let leavingNothing: StaticString = """
+        (created_at = whole_day(created_at) AND kind NOT IN ('account.deleted', 'account.erased'))
+        """
+
     /// Marks a delivery as acknowledged, and makes the erasure that waits for it due.
     ///
     /// A delivery stays acknowledged even if another attempt to deliver the event fails. The erasure is due since a minute
@@ -75,14 +84,21 @@ package struct WebhookDeliveriesTable: EventQueue {
     private static let markAcknowledged = Statement(
         .write,
         """
-        WITH acknowledged AS (
+        WITH dropped AS (
+            DELETE FROM webhook_deliveries
+             WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL AND
+        """, leavingNothing,
+        """
+        ), acknowledged AS (
             UPDATE webhook_deliveries
                SET acknowledged_at = CASE WHEN created_at = whole_day(created_at) THEN whole_day(clock.now)
                                           ELSE clock.now END,
                    event_id = CASE WHEN created_at = whole_day(created_at) THEN whole_day(event_id) ELSE event_id END,
                    failed_at = NULL, failure = NULL, leased_until = NULL
               FROM (SELECT now() AS now) AS clock
-             WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL
+             WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND acknowledged_at IS NULL AND NOT
+        """, leavingNothing,
+        """
             RETURNING uid, kind
         )
         UPDATE erasures e SET look_again_at = now() - interval '1 minute'
@@ -108,13 +124,22 @@ package struct WebhookDeliveriesTable: EventQueue {
     private static let markFailed = Statement(
         .write,
         """
-        WITH failed AS (
+        WITH dropped AS (
+            DELETE FROM webhook_deliveries
+             WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND attempts = $6 AND acknowledged_at IS NULL
+               AND failed_at IS NULL AND $4::interval IS NULL AND
+        """, leavingNothing,
+        """
+        ), failed AS (
             UPDATE webhook_deliveries
                SET due_at = clock.now + coalesce($4, interval '0'), failure = $5, leased_until = NULL,
                    failed_at = CASE WHEN $4::interval IS NULL THEN clock.now END
               FROM (SELECT now() AS now) AS clock
              WHERE application_id = $1 AND event_id = $2 AND webhook = $3 AND attempts = $6 AND acknowledged_at IS NULL
-               AND failed_at IS NULL
+               AND failed_at IS NULL AND NOT ($4::interval IS NULL AND
+        """, leavingNothing,
+        """
+               )
             RETURNING event_id, name, kind, uid
         ), given_up AS (
             SELECT event_id, name, kind, uid FROM failed WHERE $4::interval IS NULL
@@ -134,10 +159,22 @@ package struct WebhookDeliveriesTable: EventQueue {
              WHERE application_id = $1 AND ctid = ANY (ARRAY(
                    SELECT ctid FROM webhook_deliveries
                     WHERE application_id = $1 AND acknowledged_at IS NULL AND failed_at IS NULL
-                      AND webhook <> ALL ($2::text[]) AND due_at < now() - $3::interval
+                      AND webhook <> ALL ($2::text[]) AND due_at < now() - $3::interval AND NOT
+        """, leavingNothing,
+        """
                     LIMIT 1000
                       FOR UPDATE SKIP LOCKED))
             RETURNING event_id, name, kind, uid
+        ), dropped AS (
+            DELETE FROM webhook_deliveries
+             WHERE application_id = $1 AND ctid = ANY (ARRAY(
+                   SELECT ctid FROM webhook_deliveries
+                    WHERE application_id = $1 AND acknowledged_at IS NULL AND failed_at IS NULL
+                      AND webhook <> ALL ($2::text[]) AND due_at < now() - $3::interval AND
+        """, leavingNothing,
+        """
+                    LIMIT 1000
+                      FOR UPDATE SKIP LOCKED))
         ), audited AS (
         """, auditUndelivered,
         """

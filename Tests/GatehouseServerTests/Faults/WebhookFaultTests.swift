@@ -204,6 +204,41 @@ struct WebhookFaultTests {
         }
     }
 
+    @Test(arguments: [("account.merged", 0), ("account.erased", 1)])
+    func `what is given up about an erased account is kept only if the account's end is its subject`(
+        kind: String, kept: Int
+    ) async throws {
+        try await TestServer.with { server in
+            let application = try await server.application().id
+            let (event, uid, webhook) = (UUID.v7(), UUID.v7(), "https://hooks.example")
+            for isConfigured in [true, false] {
+                try await server.execute("DELETE FROM webhook_deliveries")
+                try await server.execute(
+                    """
+                    INSERT INTO webhook_deliveries
+                           (application_id, event_id, webhook, name, kind, uid, created_at, due_at, attempts)
+                    VALUES ($1, $2, $3, 'hooks', $4, $5, whole_day(now()), now() - interval '1 minute', 1)
+                    """, [.application(application), .uuid(event), .text(webhook), .text(kind), .uuid(uid)])
+                let queue = server.backend.events()
+                if isConfigured {
+                    let taken = TakenDelivery(
+                        event: event, webhook: webhook, application: application, applicationName: "demo", kind: kind,
+                        uid: uid, details: [:], createdAt: Date(), attempts: 0)
+                    try await queue.markFailed(taken, reason: "http-500", retryAfter: .seconds(5))
+                    #expect(try await server.count("SELECT count(*) FROM webhook_deliveries") == 1, "it waits")
+                    try await queue.markFailed(taken, reason: "http-500", retryAfter: nil)
+                } else {
+                    let count = try await queue.giveUp(allBut: [], overdue: .zero, reason: "not-configured")
+                    #expect(count == kept)
+                }
+                #expect(try await server.count("SELECT count(*) FROM webhook_deliveries") == kept)
+                let failed = try await server.count(
+                    "SELECT count(*) FROM webhook_deliveries WHERE failed_at IS NOT NULL")
+                #expect(failed == kept)
+            }
+        }
+    }
+
     @Test func `without a subscriber no statement is sent`() async throws {
         try await TestServer.with { server in
             let nowhere = Database(.init(url: server.databaseURL), logger: Logger(label: "nowhere"))
