@@ -44,6 +44,8 @@ extension Webhook {
     }
 
     /// Creates the request for one attempt: each attempt has the same body and id, but its own time and signature.
+    ///
+    /// If the account is erased between two attempts, the `timestamp` in the body of the later one is only the day.
     func request(_ delivery: TakenDelivery, at now: Date) throws -> FetchRequest {
         let data: [String: JSONValue] = [
             "uid": .string(delivery.uid.text), "application": .string(delivery.applicationName),

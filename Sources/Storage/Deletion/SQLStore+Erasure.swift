@@ -173,7 +173,8 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
     /// by `created_at`, which is a whole day, and `markRevoked` by `is_of_erasure`. Settled events of other kinds are
     /// deleted, because their details contain ids that the audit has too; the others are deleted when they are settled. A
     /// settled revocation gets its own id in place of the identity's, which contains the time at which the identity was
-    /// linked.
+    /// linked. The age of an event that waits is counted from the day after the erasure, because counted from the
+    /// truncated time it would be given up too early.
     ///
     /// Locks deliveries and revocations first, in the same order as the workers, which mark one of them and then make
     /// its erasure due.
@@ -206,10 +207,12 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
                SET event_id = CASE WHEN acknowledged_at IS NULL AND failure IS DISTINCT FROM 'restored' THEN event_id
                                    ELSE whole_day(event_id) END,
                    created_at = whole_day(created_at), acknowledged_at = whole_day(acknowledged_at),
-                   failed_at = whole_day(failed_at), requeued_at = whole_day(requeued_at),
+                   failed_at = whole_day(failed_at),
+                   requeued_at = CASE WHEN acknowledged_at IS NULL AND failed_at IS NULL THEN clock.tomorrow
+                                      ELSE whole_day(requeued_at) END,
                    due_at = CASE WHEN acknowledged_at IS NULL AND failed_at IS NULL AND due_at > clock.now THEN due_at
                                  ELSE whole_day(due_at) END
-              FROM (SELECT now() AS now) AS clock
+              FROM (SELECT now() AS now, whole_day(now() + interval '1 day') AS tomorrow) AS clock
              WHERE application_id = $1 AND uid = ANY ($7)
                AND (kind IN ('account.deleted', 'account.erased') OR acknowledged_at IS NULL AND failed_at IS NULL)
         ), dropped AS (

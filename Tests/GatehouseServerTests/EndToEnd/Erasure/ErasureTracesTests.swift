@@ -94,6 +94,7 @@ struct ErasureTracesTests {
                     Issue.record("it waited")
                     return
                 }
+                #expect(try await server.count(Self.waiting) == 2, "the deletion and the merge")
                 works.withLock { $0 = true }
                 ScriptedProvider.refused.withLock { _ = $0.remove(token) }
                 try await eventually("the deletion is acknowledged and the token revoked") {
@@ -134,12 +135,19 @@ struct ErasureTracesTests {
     private static let ofOtherKinds: StaticString =
         "SELECT count(*) FROM webhook_deliveries WHERE kind <> 'account.deleted'"
 
+    /// Counts the events that are given up no sooner than those that are queued now.
+    private static let waiting: StaticString = """
+        SELECT count(*) FROM webhook_deliveries
+         WHERE acknowledged_at IS NULL AND failed_at IS NULL AND requeued_at > now()
+        """
+
     private static let exactTimes: StaticString = """
         SELECT count(*) FROM (
             SELECT requested_at AS at FROM erasures UNION ALL SELECT restored_at FROM erasures
             UNION ALL SELECT began_at FROM erasures
             UNION ALL SELECT created_at FROM webhook_deliveries WHERE kind <> 'account.erased'
             UNION ALL SELECT acknowledged_at FROM webhook_deliveries WHERE kind <> 'account.erased'
+            UNION ALL SELECT requeued_at FROM webhook_deliveries WHERE kind <> 'account.erased'
             UNION ALL SELECT created_at FROM token_revocations
             UNION ALL SELECT revoked_at FROM token_revocations) AS t
          WHERE at <> date_trunc('day', at, 'UTC')
