@@ -81,6 +81,8 @@ struct ErasureListTests {
                 let (uid, application) = (try #require(UUID(uuidString: person.uid)), try await server.application().id)
                 let retry = try await server.backend.store.transaction { store in
                     #expect(try await store.restore(uid, details: [:], application: application) != nil)
+                    // A write is sent together with the statement after it.
+                    _ = try await store.lockAccount(uid, application: application)
                     let retry = Task { try await admin.act("/erasures/\(receipt)/retry") }
                     try await server.awaitBlocked(1)
                     return retry
