@@ -35,6 +35,17 @@ struct SharedStorageTests {
         #expect(transport.refreshTokens == ["r1", "r2", "r3"])
     }
 
+    @Test func `a refresh keeps what another process has stored about the account`() async throws {
+        let app = try await signedIn(expiresIn: 0)
+        let other = try process()
+        transport.next("/auth/me", ScriptedTransport.account(displayName: "Ada"))
+        try await other.updateUser(displayName: "Ada")
+        _ = try await app.accessToken()
+        let stored = try storage.load().map { try StoredSession($0) }
+        #expect(stored?.session.user.displayName == "Ada")
+        #expect(try await app.session?.user.displayName == "Ada")
+    }
+
     @Test(arguments: [GatehouseClient.SignOutScope.local, .global])
     func `a sign-out presents the refresh token of another process`(
         scope: GatehouseClient.SignOutScope
@@ -101,7 +112,7 @@ struct SharedStorageTests {
 
     /// When a process reads in the storage what another process has done.
     enum Moment: CaseIterable {
-        case refresh, answerToRefresh, changeOfAccount
+        case refresh, answerToRefresh, refusedRefresh, changeOfAccount
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: Moment.allCases, [nil, "v"])
@@ -121,7 +132,15 @@ struct SharedStorageTests {
             transport.next("/auth/anonymous", ScriptedTransport.session(count: 9, uid: person, expiresIn: 3600))
             try await other.signIn(.anonymous)
         }
-        if moment == .answerToRefresh { transport.interrupt("/auth/refresh", act) } else { try await act() }
+        switch moment {
+        case .refresh, .changeOfAccount: try await act()
+        case .answerToRefresh: transport.interrupt("/auth/refresh", act)
+        case .refusedRefresh:
+            transport.interrupt("/auth/refresh") { [transport] in
+                try await act()
+                transport.next("/auth/refresh", ScriptedTransport.refusal(401, "INVALID_REFRESH_TOKEN"))
+            }
+        }
         if moment == .changeOfAccount {
             transport.next("/auth/me", ScriptedTransport.account(displayName: "Ada"))
             try await app.updateUser(displayName: "Ada")
@@ -129,7 +148,7 @@ struct SharedStorageTests {
             let failure = await #expect(throws: GatehouseError.self) { try await app.accessToken() }
             #expect(failure?.code == .signedOut)
         }
-        #expect(transport.refreshTokens.count == (moment == .answerToRefresh ? 1 : 0))
+        #expect(transport.refreshTokens.count == ([.answerToRefresh, .refusedRefresh].contains(moment) ? 1 : 0))
         let stored = try storage.load().map { try StoredSession($0) }
         #expect(stored?.session.uid == person)
         guard case .signedOut(.elsewhere)? = await changes.next() else {

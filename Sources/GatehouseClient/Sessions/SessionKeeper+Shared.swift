@@ -1,5 +1,5 @@
 extension SessionKeeper {
-    /// The session with the refresh token that is stored, which is newer if another process has renewed the session.
+    /// The session as it is stored, which is newer if another process has renewed or changed it.
     /// - Returns: `nil` if the storage is empty or holds the session of another person, so that another process has
     ///   signed out or signed in that person; `held` itself if the storage cannot be compared.
     func newest(_ held: HeldSession) -> HeldSession? {
@@ -8,9 +8,9 @@ extension SessionKeeper {
             guard let data = try storage.load() else { return nil }
             let stored = try StoredSession(data)
             guard stored.session.uid == held.session.uid else { return nil }
-            var held = held
-            held.refreshToken = stored.refreshToken
-            return held
+            var newest = HeldSession(stored)
+            newest.access = held.access
+            return newest
         } catch {
             return held
         }

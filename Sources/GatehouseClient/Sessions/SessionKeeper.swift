@@ -119,8 +119,8 @@ actor SessionKeeper {
     }
 
     /// Takes over from the storage what another process has done with the session.
-    /// - Returns: The session with its newest refresh token; `nil` if another process has signed out or signed in
-    ///   another person, so that the session has ended here.
+    /// - Returns: The session as it is stored; `nil` if another process has signed out or signed in another person, so
+    ///   that the session has ended here.
     private func followed(_ held: HeldSession) -> HeldSession? {
         guard let newest = newest(held) else {
             forget(.elsewhere)
@@ -129,6 +129,10 @@ actor SessionKeeper {
             return nil
         }
         state = .signedIn(newest)
+        if newest.session != held.session {
+            listeners.report(.updated(newest.session))
+            watchAppleAccount(checkingNow: false)
+        }
         return newest
     }
 
@@ -154,7 +158,8 @@ actor SessionKeeper {
             return .success(Grant(token: answer.access.token, signIn: signIn))
         case .failure(.refused(let refusal)) where refusal.endsSession:
             // The person may have signed out and in again in another process, whose session goes on.
-            if refusals < 3, let newest = newest(held), newest.refreshToken != presented {
+            guard let newest = followed(held) else { return .failure(.signedOut) }
+            if refusals < 3, newest.refreshToken != presented {
                 return await refresh(newest, after: refusals + 1)?.value ?? .failure(.signedOut)
             }
             forget(.ended(refusal))
