@@ -30,7 +30,7 @@ struct IdentityTokenHint: Decodable, Sendable {
     }
 
     private init?(unverified token: String) {
-        guard let payload = Data(payloadOfUnverified: token),
+        guard let payload = Data(payloadOfUnverified: token), (try? JSONText.check(Array(payload))) != nil,
             let claims = try? JSONDecoder().decode(Self.self, from: payload)
         else { return nil }
         self = claims
