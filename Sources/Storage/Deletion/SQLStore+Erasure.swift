@@ -210,7 +210,7 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
                    failed_at = whole_day(failed_at),
                    requeued_at = CASE WHEN acknowledged_at IS NULL AND failed_at IS NULL THEN clock.tomorrow
                                       ELSE whole_day(requeued_at) END,
-                   due_at = CASE WHEN acknowledged_at IS NULL AND failed_at IS NULL AND due_at > clock.now THEN due_at
+                   due_at = CASE WHEN acknowledged_at IS NULL AND failed_at IS NULL THEN greatest(due_at, clock.now)
                                  ELSE whole_day(due_at) END
               FROM (SELECT now() AS now, whole_day(now() + interval '1 day') AS tomorrow) AS clock
              WHERE application_id = $1 AND uid = ANY ($7)
