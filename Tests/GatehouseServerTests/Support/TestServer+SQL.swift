@@ -63,7 +63,12 @@ extension TestServer {
                 UPDATE webhook_deliveries SET failed_at = now() - $1::interval, due_at = now() + interval '1 hour'
                  WHERE leased_until IS NULL
                 """, [.interval(time)])
-            return try await count("SELECT count(*) FROM webhook_deliveries WHERE leased_until IS NOT NULL") == 0
+            // A delivery that has just ended is put off by the next round.
+            return try await count(
+                """
+                SELECT count(*) FROM webhook_deliveries
+                 WHERE leased_until IS NOT NULL OR acknowledged_at IS NULL AND failed_at IS NULL
+                """) == 0
         }
     }
 

@@ -109,6 +109,8 @@ struct QRWaitingTests {
             var connections = APIClient.configuration
             connections.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 200
             let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: connections)
+            // Also if the test fails: a client that is not shut down ends the process.
+            defer { Task { try await http.shutdown() } }
             let pages = 100
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<pages {
@@ -128,7 +130,6 @@ struct QRWaitingTests {
                 server.server.waiters.wakeAll()
                 for try await status in group { #expect(status == 200) }
             }
-            try await http.shutdown()
         }
     }
 
@@ -152,6 +153,8 @@ struct QRWaitingTests {
             var connections = APIClient.configuration
             connections.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 20
             let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: connections)
+            // Also if the test fails: a client that is not shut down ends the process.
+            defer { Task { try await http.shutdown() } }
             var (browser, other) = (PageBrowser(server, by: http), PageBrowser(server, by: http))
             let (page, free) = (
                 try await browser.showCode(RelyingParty(server)), try await other.showCode(RelyingParty(server))
@@ -167,7 +170,6 @@ struct QRWaitingTests {
                 server.server.waiters.wakeAll()
                 for try await status in group { #expect(status == 200) }
             }
-            try await http.shutdown()
         }
     }
 
