@@ -3,7 +3,7 @@ import Testing
 
 @testable import GatehouseClient
 
-/// A sign-out whose own session the server has already ended.
+/// Signing out after the server has ended the session of the client.
 struct SignOutTests {
     private let storage = MemoryStorage()
     private let transport = ScriptedTransport()

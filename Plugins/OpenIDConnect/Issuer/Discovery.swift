@@ -29,7 +29,7 @@ actor Discovery {
         let now = ports.now()
         if let kept, now < kept.until { return kept.document }
         guard now >= retryAt else { return try old() }
-        // Uses an unstructured task, because other requests use the result, and it must not be cancelled with this one.
+        // An unstructured task: other requests use the result, and the end of this request must not cancel the fetch.
         let reading = self.reading ?? Task { try await read() }
         self.reading = reading
         if let kept, now < kept.until.addingTimeInterval(Self.grace) { return kept.document }

@@ -141,7 +141,9 @@ package struct ClientRegistration: Sendable {
 }
 
 extension ClientRegistrationStore {
-    /// Deletes a client, and ends its sessions; the details of the audit event say by whom.
+    /// Deletes a client and ends its sessions.
+    ///
+    /// `details` are those of the audit event; they say who deleted the client.
     /// - Returns: `false` if there is no such client.
     package func delete(
         _ id: String, registrationToken: [UInt8]?, recording details: [String: JSONValue], in application: Application
