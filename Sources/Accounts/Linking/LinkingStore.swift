@@ -62,6 +62,12 @@ package protocol LinkingStore: Sendable {
         _ identity: NewIdentity, provenBy session: NewSession, recording record: EvidenceRecord, to uid: UUID
     ) async throws -> KnownIdentity
 
+    /// Adds an identity with the id `id` and opens a session with it, by one statement.
+    /// - Throws: `StoreConflict` in the cases of `add`.
+    func openSession(
+        _ session: NewSession, adding identity: NewIdentity, id: UUID, recording record: EvidenceRecord, to uid: UUID
+    ) async throws -> OpenedSession
+
     /// Removes a number and its identities from a locked account; those with live sessions become guest identities.
     /// - Returns: whether the account has an identity left.
     func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Bool

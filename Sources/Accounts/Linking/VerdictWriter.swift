@@ -63,12 +63,26 @@ struct VerdictWriter: Sendable {
             }
             try await keepTokens(of: identity.id)
             return try await open(identity)
-        case .joining(let identity, let uid): return try await open(try await add(identity, recording: record, to: uid))
+        case .joining(let identity, let uid): return try await open(adding: identity, recording: record, to: uid)
         }
     }
 
     func open(_ identity: KnownIdentity) async throws -> SignInOutcome {
         let opened = try await store.open(session, identity: identity)
+        return .opened(opened, secret: session.secret)
+    }
+
+    /// Adds an identity to a locked account, opens a session with it, and notifies the owner.
+    func open(
+        adding identity: NewIdentity, recording record: EvidenceRecord, to uid: UUID
+    ) async throws -> SignInOutcome {
+        // A new device gets a notice of its own, and tokens are stored after the identity.
+        guard session.deviceMark == nil, session.evidence.tokens == nil else {
+            return try await open(try await add(identity, recording: record, to: uid))
+        }
+        let id = UUID.v7()
+        try await announce(identity, id: id, of: uid)
+        let opened = try await store.openSession(session, adding: identity, id: id, recording: record, to: uid)
         return .opened(opened, secret: session.secret)
     }
 
@@ -78,6 +92,12 @@ struct VerdictWriter: Sendable {
     ) async throws -> KnownIdentity {
         let added = try await store.add(identity, provenBy: session, recording: record, to: uid)
         try await keepTokens(of: added.id)
+        try await announce(identity, id: added.id, of: uid)
+        return added
+    }
+
+    /// Tells the owner and the webhooks about a new identity, and removes other people's claims on its addresses.
+    private func announce(_ identity: NewIdentity, id: UUID, of uid: UUID) async throws {
         try await evictOthers(from: identity.showing, owner: uid)
         // Opening the session stores the client's languages; the notice uses those that the owner had before.
         let contact = (contacts[uid] ?? OwnerContact()).adding(identity.claiming)
@@ -85,8 +105,7 @@ struct VerdictWriter: Sendable {
             .identityLinked, to: contact, ofOwnerOf: uid,
             provider: application.providers.displayName(of: session.provider))
         try await store.announce(
-            [.identity(.identityLinked, added.id, of: uid, provider: session.provider)], application: application.id)
-        return added
+            [.identity(.identityLinked, id, of: uid, provider: session.provider)], application: application.id)
     }
 
     private func keepTokens(of identity: UUID) async throws {
@@ -123,8 +142,7 @@ struct LinkWriter: Sendable {
         case .link(let identity, let uid):
             try await writer.spendEvidence()
             try await writer.displace(identity.displacing)
-            return try await writer.open(
-                try await writer.add(identity, recording: writer.record(of: verdict), to: uid))
+            return try await writer.open(adding: identity, recording: writer.record(of: verdict), to: uid)
         case .upgrade(let identity, let guest):
             try await writer.spendEvidence()
             try await writer.displace(identity.displacing)

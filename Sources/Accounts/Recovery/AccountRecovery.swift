@@ -219,7 +219,7 @@ package struct AccountRecovery: Sendable {
             return try await writer.signIn(by: .known(identity), recording: record)
         case .new(let identity):
             try await writer.displace(identity.displacing)
-            return try await writer.open(try await writer.add(identity, recording: record, to: uid))
+            return try await writer.open(adding: identity, recording: record, to: uid)
         }
     }
 }

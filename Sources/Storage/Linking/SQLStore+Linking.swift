@@ -1,5 +1,5 @@
 package import Accounts
-package import Foundation
+internal import Foundation
 package import Postgres
 package import ProviderKit
 
@@ -91,79 +91,6 @@ extension SQLStore: LinkingStateStore {
             + [.interval(application.providers.phoneIdleLimit), .int(application.policy.maximumIdentities)]
         guard let principal else { return (selectLinkingState, binds) }
         return (selectLinkState, binds + [.uuid(principal.uid), .uuid(principal.sessionID)])
-    }
-
-    /// The account must be locked by an earlier statement, so that the count of its identities is current.
-    package static let insertIdentity = Statement(
-        .write,
-        """
-        WITH account AS MATERIALIZED (
-            SELECT uid, audit_key FROM accounts
-             WHERE application_id = $1 AND uid = $2
-               AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
-               AND (SELECT count(*) FROM identities
-                     WHERE application_id = $1 AND uid = $2 AND NOT is_guest) < $14
-               FOR NO KEY UPDATE
-        ), identity AS (
-            INSERT INTO identities
-                   (application_id, id, uid, provider, provider_uid, email, email_verified, phone, phone_verified,
-                    display_name, profile)
-            SELECT $1, $3, uid, $4, $5, $6, $7, $8, $13, $9, $10 FROM account
-            RETURNING id
-        ), claimed AS (
-            INSERT INTO addresses (application_id, kind, address, uid)
-            SELECT $1, kind, address, uid FROM account, unnest($11::text[], $12::text[]) AS claim (kind, address)
-             ORDER BY kind, address
-        ), audited AS (
-            INSERT INTO audit_events (application_id, event, account, details)
-            SELECT $1, 'identity.linked', sha256(audit_key || uuid_send(uid)),
-                   jsonb_build_object('provider', $4) || $15::jsonb
-              FROM account
-        )
-        SELECT id FROM identity
-        """)
-
-    package func add(
-        _ identity: NewIdentity, provenBy session: NewSession, recording record: EvidenceRecord, to uid: UUID
-    ) async throws -> KnownIdentity {
-        let added = KnownIdentity(id: .v7(), uid: uid, status: .live)
-        let shown = session.evidence.shown(verified: identity.showing)
-        try await writeOrConflict(
-            Self.insertIdentity,
-            [
-                .application(session.application.id), .uuid(uid), .uuid(added.id), .text(session.provider),
-                .text(session.evidence.providerUid), .text(shown.email?.value), .bool(shown.emailVerified),
-                .text(shown.phone?.value), .text(session.evidence.displayName), .object(session.evidence.profile),
-            ] + identity.claiming.binds
-                + [
-                    .bool(shown.phoneVerified), .int(session.application.policy.maximumIdentities),
-                    .object(record.details),
-                ])
-        count(.links, label: session.provider, in: session.application.id)
-        return added
-    }
-}
-
-/// The addresses that an identity shows.
-struct ShownAddresses {
-    let email: EmailAddress?
-    let emailVerified: Bool
-    let phone: PhoneNumber?
-    let phoneVerified: Bool
-}
-
-extension VerifiedIdentity {
-    /// The email address and phone number that the identity shows.
-    ///
-    /// For each kind, this is an address that the account owns if there is one, and otherwise an address in the
-    /// evidence.
-    func shown(verified own: [Address]) -> ShownAddresses {
-        let named = addresses.map(\.address)
-        let email = own.lazy.compactMap(\.email).first
-        let phone = own.lazy.compactMap(\.phone).first
-        return ShownAddresses(
-            email: email ?? named.lazy.compactMap(\.email).first, emailVerified: email != nil,
-            phone: phone ?? named.lazy.compactMap(\.phone).first, phoneVerified: phone != nil)
     }
 }
 

@@ -11,9 +11,12 @@ extension NewSession {
                 try .object(evidence.profile), .text(client.languages), .uuid(resumes),
                 .timestamp(authenticatedAt), .bool(provesIdentity),
                 .texts(evidence.proven.compactMap(\.email?.value)), .uuid(continues), .bool(identity.isQuarantined),
-            ]
-            + (client.cookie.map { $0.binds + [.uuid($0.session), .bool(isBorrowed)] }
-                ?? bearerBinds + [.bytes(deviceMark)])
+            ] + clientBinds
+    }
+
+    /// The binds `$22` to `$26` of the statements that open a session of an app, or of a browser.
+    var clientBinds: [Bind] {
+        client.cookie.map { $0.binds + [.uuid($0.session), .bool(isBorrowed)] } ?? bearerBinds + [.bytes(deviceMark)]
     }
 
     /// The binds `$4` to `$10` of the statements that open a session.

@@ -18,12 +18,12 @@ extension SQLStore: SessionOpeningStore {
     /// A locale that the person has chosen is kept (`Profile.choose`). It is not stored either if another transaction has
     /// locked the account, since waiting for the lock could cause a deadlock.
     package static let openSession = Statement(
-        .write, liveAccount, provenIdentity, appSession, openedSession, JoinedUsers.userColumns, openedColumns,
+        .write, liveAccount, provenIdentity, appSession, openedSession, audited, JoinedUsers.userColumns, openedColumns,
         JoinedUsers.users, ofAccount)
 
     /// Opens a session in the same way, but only on a device of which the account has a session, or had one lately.
     package static let openSessionOnKnownDevice = Statement(
-        .write, liveAccount, withDevice, provenIdentity, appSession, openedSession, JoinedUsers.userColumns,
+        .write, liveAccount, withDevice, provenIdentity, appSession, openedSession, audited, JoinedUsers.userColumns,
         openedColumns, JoinedUsers.users, ofAccount)
 
     /// Opens a browser's session in the same way, or renews the session that the browser already has of the account.
@@ -37,8 +37,8 @@ extension SQLStore: SessionOpeningStore {
     /// account from the browser. A repeated call finds the session under the new cookie. If both calls run at the same
     /// time, they conflict on the id of the session, and the later one finds it when it is repeated.
     package static let openBrowserSession = Statement(
-        .write, liveAccount, provenIdentity, browserSession, openedSession, JoinedUsers.userColumns, openedColumns,
-        JoinedUsers.users, ofAccount)
+        .write, liveAccount, provenIdentity, browserSession, openedSession, audited, JoinedUsers.userColumns,
+        openedColumns, JoinedUsers.users, ofAccount)
 
     private static let liveAccount: StaticString = """
         WITH account AS MATERIALIZED (
@@ -71,7 +71,7 @@ extension SQLStore: SessionOpeningStore {
             RETURNING i.id, i.provider, i.provider_uid, i.created_at, i.display_name, i.profile
         """
 
-    private static let appSession: StaticString = """
+    static let appSession: StaticString = """
         ), session AS (
             INSERT INTO sessions
                    (application_id, id, uid, identity_id, methods, device, address, expires_at, resumes,
@@ -89,7 +89,7 @@ extension SQLStore: SessionOpeningStore {
              WHERE $24::bytea IS NOT NULL
         """
 
-    private static let browserSession: StaticString = """
+    static let browserSession: StaticString = """
         ), previous AS MATERIALIZED (
             SELECT id, is_borrowed FROM sessions
              WHERE application_id = $1 AND browser_hash IN ($22, $23) AND uid = $2 AND ended_at IS NULL
@@ -140,7 +140,7 @@ extension SQLStore: SessionOpeningStore {
              WHERE s.application_id = $1 AND s.browser_hash = $23 AND s.id <> session.id
         """
 
-    private static let openedSession: StaticString = """
+    static let openedSession: StaticString = """
         ), reader AS MATERIALIZED (
             SELECT uid FROM accounts
              WHERE application_id = $1 AND uid = $2 AND $15::text IS NOT NULL AND locale IS DISTINCT FROM $15
@@ -161,6 +161,9 @@ extension SQLStore: SessionOpeningStore {
         ), cleared AS (
             DELETE FROM password_failures
              WHERE application_id = $1 AND subject = $12 AND EXISTS (SELECT 1 FROM session)
+        """
+
+    private static let audited: StaticString = """
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'session.opened', sha256(account.audit_key || uuid_send(account.uid)),
@@ -172,13 +175,13 @@ extension SQLStore: SessionOpeningStore {
         )
         """
 
-    private static let openedColumns: StaticString = """
+    static let openedColumns: StaticString = """
              , account.roles, account.claims::text, identity.provider_uid, identity.created_at, identity.display_name,
                identity.profile::text, session.id, session.authenticated_at, session.expires_at
           FROM account, session, identity,
         """
 
-    private static let ofAccount: StaticString = """
+    static let ofAccount: StaticString = """
          WHERE a.application_id = $1 AND a.uid = $2
         """
 
@@ -188,7 +191,7 @@ extension SQLStore: SessionOpeningStore {
         let statement = session.client.cookie == nil ? Self.openSession : Self.openBrowserSession
         let row = try await one(statement, session.binds(of: identity, password: password))
         if session.isSignIn { count(.signIns, label: session.provider, in: session.application.id) }
-        return try row.opened(session, by: identity)
+        return try row.opened(session, by: identity.id)
     }
 
     package func openSession(
@@ -197,7 +200,7 @@ extension SQLStore: SessionOpeningStore {
         let rows = try await run(Self.openSessionOnKnownDevice, session.binds(of: identity, password: password))
         guard let row = rows.first else { return nil }
         if session.isSignIn { count(.signIns, label: session.provider, in: session.application.id) }
-        return try row.opened(session, by: identity)
+        return try row.opened(session, by: identity.id)
     }
 
     private static let borrowSession = Statement(
@@ -209,7 +212,7 @@ extension SQLStore: SessionOpeningStore {
 }
 
 extension Row {
-    fileprivate func opened(_ session: NewSession, by identity: KnownIdentity) throws -> OpenedSession {
+    func opened(_ session: NewSession, by identity: UUID) throws -> OpenedSession {
         var row = self
         let user = try row.nextUser()
         let providerUid: String = try row.next()
@@ -222,7 +225,7 @@ extension Row {
             providerUid: providerUid, email: user.email, phone: user.phone, profile: profile.object ?? [:])
         grant.access = user.access
         return OpenedSession(
-            grant: grant, user: user, identityID: identity.id, identityCreatedAt: identityCreatedAt,
+            grant: grant, user: user, identityID: identity, identityCreatedAt: identityCreatedAt,
             identityDisplayName: displayName,
             isNewAccount: false, shouldChangePassword: false)
     }

@@ -97,6 +97,13 @@ extension MemoryStore: LinkingStateStore, SessionOpeningStore, LinkingStore, Gue
         }
     }
 
+    func openSession(
+        _ session: NewSession, adding identity: NewIdentity, id: UUID, recording record: EvidenceRecord, to uid: UUID
+    ) async throws -> OpenedSession {
+        let added = try await add(identity, provenBy: session, recording: record, to: uid)
+        return try await openSession(session, identity: added, password: nil)
+    }
+
     func displace(_ owner: AddressOwner, application: Application.ID) async throws -> Bool {
         try await run(application) { rows in
             rows.owners[owner.address] = nil

@@ -68,16 +68,14 @@ struct PgbenchLinking: Sendable {
     private static let newIdentity = "md5('identity' || :person)::uuid"
 
     private static let link = [
-        lock([owner]),
+        lock([owner]), notice("identityLinked"),
         Pgbench.statement(
-            SQLStore.insertIdentity.text,
-            with: [
-                1: application, 2: owner, 3: newIdentity, 4: "'loopback'::text", 5: "('person ' || :person)",
-                6: "NULL::text", 7: "false", 8: "NULL::text", 9: "NULL::text", 10: "'{}'::jsonb",
-                11: "ARRAY[]::text[]", 12: "ARRAY[]::text[]", 13: "false", 14: "1000::int8",
-                15: #"'{"rule":"link.asked","addresses":[]}'::jsonb"#,
-            ]),
-        notice("identityLinked"), session(by: newIdentity),
+            SQLStore.openSessionByNewIdentity.text,
+            with: newSession.merging([
+                3: newIdentity, 11: "'loopback'::text", 18: "false", 21: "false", 27: "('person ' || :person)",
+                28: "NULL::text", 29: "NULL::text", 30: "ARRAY[]::text[]", 31: "ARRAY[]::text[]", 32: "1000::int8",
+                33: "true", 34: #"'{"rule":"link.asked","addresses":[]}'::jsonb"#,
+            ]) { $1 }),
     ]
 
     private static let unlink = [
@@ -133,15 +131,16 @@ struct PgbenchLinking: Sendable {
     }
 
     private static func session(by identity: String) -> String {
-        Pgbench.statement(
-            SQLStore.openSession.text,
-            with: [
-                1: application, 2: owner, 3: identity, 4: "md5('session' || :person)::uuid", 5: "ARRAY['oidc']",
-                6: "'wrk'::text", 7: "'127.0.0.1'::text", 8: "interval '365 days'",
-                9: "sha256(int8send(:person::int8))", 10: "interval '30 days'", 11: "NULL::text", 12: "NULL::bytea",
-                13: "NULL::text", 14: "'{}'::jsonb", 15: "NULL::text", 16: "NULL::uuid", 17: "NULL::timestamptz",
-                18: "true", 19: "ARRAY[]::text[]", 20: "NULL::uuid", 21: "false", 22: "'refresh'::text",
-                23: "NULL::text", 24: "NULL::bytea", 25: "NULL::interval", 26: "NULL::bytea",
-            ])
+        Pgbench.statement(SQLStore.openSession.text, with: newSession.merging([3: identity]) { $1 })
     }
+
+    /// The binds of `openSession` except the identity's id.
+    private static let newSession = [
+        1: application, 2: owner, 4: "md5('session' || :person)::uuid", 5: "ARRAY['oidc']", 6: "'wrk'::text",
+        7: "'127.0.0.1'::text", 8: "interval '365 days'", 9: "sha256(int8send(:person::int8))",
+        10: "interval '30 days'", 11: "NULL::text", 12: "NULL::bytea", 13: "NULL::text", 14: "'{}'::jsonb",
+        15: "NULL::text", 16: "NULL::uuid", 17: "NULL::timestamptz", 18: "true", 19: "ARRAY[]::text[]",
+        20: "NULL::uuid", 21: "false", 22: "'refresh'::text", 23: "NULL::text", 24: "NULL::bytea",
+        25: "NULL::interval", 26: "NULL::bytea",
+    ]
 }

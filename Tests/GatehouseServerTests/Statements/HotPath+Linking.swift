@@ -12,7 +12,7 @@ extension HotPath {
     private static let codeAndWrite = "the attempt; what is known; the locks, the check and the writes; COMMIT"
 
     static let linking: [HotPath] = [
-        HotPath("linking with an ID token", 3, statements: 7, because: decideAndWrite) { stage in
+        HotPath("linking with an ID token", 3, statements: 6, because: decideAndWrite) { stage in
             let person = try await stage.client.register(at: stage.server)
             let token = try stage.token(of: UUID().uuidString.lowercased())
             return {
@@ -20,7 +20,7 @@ extension HotPath {
                     "/auth/identities/google", ["idToken": .string(token)], bearer: person.accessToken)
             }
         },
-        HotPath("linking an address that the provider vouches for", 3, statements: 11, because: decideAndWrite) {
+        HotPath("linking an address that the provider vouches for", 3, statements: 10, because: decideAndWrite) {
             stage in
             let person = try await stage.client.register(at: stage.server)
             let email = APIClient.newAddress()
@@ -35,13 +35,13 @@ extension HotPath {
                     .somebody(UUID().uuidString), bearer: guest["accessToken"].string ?? "")
             }
         },
-        HotPath("joining the account that owns the address", 3, statements: 10, because: decideAndWrite) { stage in
+        HotPath("joining the account that owns the address", 3, statements: 9, because: decideAndWrite) { stage in
             let person = try await stage.client.register(at: stage.server)
             return {
                 try await stage.client.present(.somebody(UUID().uuidString, email: person.email), to: "scripted")
             }
         },
-        HotPath("linking with a code", 4, statements: 13, because: codeAndWrite) { stage in
+        HotPath("linking with a code", 4, statements: 12, because: codeAndWrite) { stage in
             let person = try await stage.client.newcomer()
             let answer = try await stage.client.challenge(
                 "email", APIClient.newAddress(), at: stage.server, bearer: person.accessToken)
