@@ -5,7 +5,7 @@ internal import Foundation
 /// The MAC of a batch covers its events and the MAC of the previous batch, so that edited, removed or inserted events
 /// are detected. The removal of the last batches is detected with a checkpoint; the log contains one for every batch.
 package struct AuditChain: Sendable {
-    /// The most events that one transaction seals.
+    /// How many events one transaction seals, unless more have the time of the last one.
     package static let batchSize = 1000
 
     private let store: any AuditChainStore
@@ -23,13 +23,13 @@ package struct AuditChain: Sendable {
         while isFull, !Task.isCancelled {
             guard let batch = try await seal(from: start) else { return }
             onSealed(batch.checkpoint)
-            isFull = batch.events == Self.batchSize
+            isFull = batch.events >= Self.batchSize
             start = batch.lastAt
         }
     }
 
     private func seal(from start: Int?) async throws -> AuditBatch? {
-        try await store.seal(from: start, atMost: Self.batchSize) { [authentication, time] last, events in
+        try await store.seal(from: start, count: Self.batchSize) { [authentication, time] last, events in
             let times = events.map(\.at)
             var batch = AuditBatch(
                 seq: (last?.seq ?? 0) + 1, previous: last?.mac ?? [], firstAt: times.min() ?? 0,

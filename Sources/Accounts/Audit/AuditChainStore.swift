@@ -13,9 +13,11 @@ package protocol AuditChainStore: Sendable {
     func hasUnsealedEvents() async throws -> Bool
 
     /// Gives the oldest unsealed events, from `time` (µs since the epoch) on, to the next batch, which `body` returns.
+    ///
+    /// There may be more than `count`: all events that have the time of the last one.
     /// - Returns: `nil` if all events are sealed, or another replica is sealing.
     func seal(
-        from time: Int?, atMost count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
+        from time: Int?, count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
     ) async throws -> AuditBatch?
 
     /// The newest batch; `nil` if nothing is sealed yet.

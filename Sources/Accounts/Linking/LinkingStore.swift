@@ -62,7 +62,10 @@ package protocol LinkingStore: Sendable {
         _ identity: NewIdentity, provenBy session: NewSession, recording record: EvidenceRecord, to uid: UUID
     ) async throws -> KnownIdentity
 
-    /// Adds an identity with the id `id` and opens a session with it, by one statement.
+    /// Adds an identity to a locked account and opens a session with it, by one statement.
+    ///
+    /// The caller chooses the identity's id, which the event names. Provider tokens are not stored, and nobody is
+    /// notified of a new device.
     /// - Throws: `StoreConflict` in the cases of `add`.
     func openSession(
         _ session: NewSession, adding identity: NewIdentity, id: UUID, recording record: EvidenceRecord, to uid: UUID

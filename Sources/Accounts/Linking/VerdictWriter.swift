@@ -76,12 +76,13 @@ struct VerdictWriter: Sendable {
     func open(
         adding identity: NewIdentity, recording record: EvidenceRecord, to uid: UUID
     ) async throws -> SignInOutcome {
-        // A new device gets a notice of its own, and tokens are stored after the identity.
+        // One statement suffices, unless tokens are stored in between or the device may be new, which `open` checks.
         guard session.deviceMark == nil, session.evidence.tokens == nil else {
             return try await open(try await add(identity, recording: record, to: uid))
         }
         let id = UUID.v7()
-        try await announce(identity, id: id, of: uid)
+        // These writes come first, so that they are sent together with the statement.
+        try await publish(identity, id: id, of: uid)
         let opened = try await store.openSession(session, adding: identity, id: id, recording: record, to: uid)
         return .opened(opened, secret: session.secret)
     }
@@ -92,12 +93,12 @@ struct VerdictWriter: Sendable {
     ) async throws -> KnownIdentity {
         let added = try await store.add(identity, provenBy: session, recording: record, to: uid)
         try await keepTokens(of: added.id)
-        try await announce(identity, id: added.id, of: uid)
+        try await publish(identity, id: added.id, of: uid)
         return added
     }
 
-    /// Tells the owner and the webhooks about a new identity, and removes other people's claims on its addresses.
-    private func announce(_ identity: NewIdentity, id: UUID, of uid: UUID) async throws {
+    /// Removes other people's claims on a new identity's addresses, and notifies the owner and the webhooks.
+    private func publish(_ identity: NewIdentity, id: UUID, of uid: UUID) async throws {
         try await evictOthers(from: identity.showing, owner: uid)
         // Opening the session stores the client's languages; the notice uses those that the owner had before.
         let contact = (contacts[uid] ?? OwnerContact()).adding(identity.claiming)

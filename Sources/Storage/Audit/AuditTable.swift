@@ -24,22 +24,21 @@ package struct AuditTable: AuditChainStore {
     /// Runs after the statement that takes the lock, because that statement's snapshot is older than the lock.
     private static let selectLast = Statement(.read, "SELECT seq, mac FROM audit_batches ORDER BY seq DESC LIMIT 1")
 
-    /// Assigns the batch's number to the oldest events without one.
+    /// Assigns the batch's number to the oldest events without one, and to all others of the last one's time.
     ///
-    /// It names them by the range of their times. A join with the chosen rows took time that grew with the square of
-    /// their number: its plan was made while few events waited.
+    /// The update finds them by the range of their times. A join would be slow: PostgreSQL keeps a plan that it made
+    /// while few events waited, which compares each chosen row with every other.
     private static let number = Statement(
         .write,
         """
         WITH chosen AS MATERIALIZED (
-            SELECT at, id
+            SELECT at
               FROM audit_events
              WHERE batch IS NULL AND at >= coalesce('epoch'::timestamptz + $3 * interval '1 microsecond', '-infinity')
-             ORDER BY batch, at, id LIMIT $2
+             ORDER BY batch, at LIMIT $2
         ), numbered AS (
             UPDATE audit_events SET batch = $1
              WHERE batch IS NULL AND at BETWEEN (SELECT min(at) FROM chosen) AND (SELECT max(at) FROM chosen)
-               AND (at, id) <= (SELECT at, id FROM chosen ORDER BY at DESC, id DESC LIMIT 1)
             RETURNING application_id, id, at, event, account, session_id, details
         )
         SELECT application_id, id, (extract(epoch FROM at) * 1000000)::int8, event, account, session_id, details::text
@@ -57,7 +56,7 @@ package struct AuditTable: AuditChainStore {
         """)
 
     package func seal(
-        from time: Int?, atMost count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
+        from time: Int?, count: Int, _ body: @Sendable (_ last: AuditCheckpoint?, [AuditEvent]) -> AuditBatch
     ) async throws -> AuditBatch? {
         try await translatingErrors {
             try await database.transaction { transaction -> AuditBatch? in

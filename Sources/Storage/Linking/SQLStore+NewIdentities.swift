@@ -3,7 +3,9 @@ package import Foundation
 package import Postgres
 internal import ProviderKit
 
-/// Identities that are added to an account, which an earlier statement must have locked, so that their count is current.
+/// Adds identities to accounts.
+///
+/// An earlier statement must have locked the account, so that the count of its identities is current.
 extension SQLStore {
     /// Adds an identity without opening a session.
     static let addIdentity = Statement(
@@ -11,23 +13,25 @@ extension SQLStore {
         """
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, details)
-            SELECT $1, 'identity.linked', sha256(audit_key || uuid_send(uid)), jsonb_build_object('provider', $11) || $34
+            SELECT $1, 'identity.linked', sha256(audit_key || uuid_send(uid)),
+                   jsonb_build_object('provider', $11) || $34
               FROM account
         )
         SELECT id FROM identity
         """)
 
-    /// Adds an identity, and opens a session with it as `openSession` does with an identity that is there.
+    /// Adds an identity, and opens a session with it as `openSession` does with an existing identity.
     package static let openSessionByNewIdentity = Statement(
-        .write, newIdentity, appSession, openedSession, auditedWithSession, JoinedUsers.userColumns, openedColumns,
+        .write, newIdentity, appSession, afterOpening, linkAndSessionAudited, JoinedUsers.userColumns, openedColumns,
         JoinedUsers.users, ofAccount)
 
-    /// The same for a browser, as `openBrowserSession` does.
+    /// Adds an identity, and opens or renews a browser's session with it as `openBrowserSession` does.
     package static let openBrowserSessionByNewIdentity = Statement(
-        .write, newIdentity, browserSession, openedSession, auditedWithSession, JoinedUsers.userColumns, openedColumns,
-        JoinedUsers.users, ofAccount)
+        .write, newIdentity, browserSession, afterOpening, linkAndSessionAudited, JoinedUsers.userColumns,
+        openedColumns, JoinedUsers.users, ofAccount)
 
-    /// The binds have the places that the parts of `openSession` expect; those of a password have other meanings here.
+    /// The binds `$1` to `$26` are those of `openSession`, except three that only `provenIdentity` uses there: `$11` is
+    /// the provider, and `$18` and `$21` are whether the e-mail address and the phone number are verified.
     private static let newIdentity: StaticString = """
         WITH account AS MATERIALIZED (
             SELECT uid, audit_key, locale, roles, claims FROM accounts
@@ -48,7 +52,7 @@ extension SQLStore {
              ORDER BY kind, address
         """
 
-    private static let auditedWithSession: StaticString = """
+    private static let linkAndSessionAudited: StaticString = """
         ), audited AS (
             INSERT INTO audit_events (application_id, event, account, session_id, details)
             SELECT $1, 'identity.linked', sha256(audit_key || uuid_send(uid)), NULL::uuid,
@@ -69,7 +73,8 @@ extension SQLStore {
     ) async throws -> KnownIdentity {
         let added = KnownIdentity(id: .v7(), uid: uid, status: .live)
         try await writeOrConflict(
-            Self.addIdentity, session.binds(adding: identity, id: added.id, recording: record, to: uid))
+            Self.addIdentity,
+            session.binds(adding: identity, id: added.id, isUsed: false, recording: record, to: uid))
         count(.links, label: session.provider, in: session.application.id)
         return added
     }
@@ -77,15 +82,14 @@ extension SQLStore {
     package func openSession(
         _ session: NewSession, adding identity: NewIdentity, id: UUID, recording record: EvidenceRecord, to uid: UUID
     ) async throws -> OpenedSession {
-        let isOfBrowser = session.client.cookie != nil
         let row = try await one(
-            isOfBrowser ? Self.openBrowserSessionByNewIdentity : Self.openSessionByNewIdentity,
-            session.binds(adding: identity, id: id, recording: record, to: uid))
+            session.client.cookie == nil ? Self.openSessionByNewIdentity : Self.openBrowserSessionByNewIdentity,
+            session.binds(adding: identity, id: id, isUsed: session.provesIdentity, recording: record, to: uid))
         count(.links, label: session.provider, in: session.application.id)
         if session.isSignIn { count(.signIns, label: session.provider, in: session.application.id) }
         var opened = try row.opened(session, by: id)
-        // The columns are of the account as it was before the statement.
-        opened.show(identity)
+        // The statement reads the account as it was before the identity was added.
+        opened.add(identity)
         return opened
     }
 }
@@ -93,7 +97,7 @@ extension SQLStore {
 extension NewSession {
     /// The binds of the statements that add an identity.
     fileprivate func binds(
-        adding identity: NewIdentity, id: UUID, recording record: EvidenceRecord, to uid: UUID
+        adding identity: NewIdentity, id: UUID, isUsed: Bool, recording record: EvidenceRecord, to uid: UUID
     ) throws -> [Bind] {
         let shown = evidence.shown(verified: identity.showing)
         return try [.application(application.id), .uuid(uid), .uuid(id)] + binds
@@ -104,14 +108,14 @@ extension NewSession {
             ] + clientBinds + [
                 .text(evidence.providerUid), .text(shown.email?.value), .text(shown.phone?.value),
             ] + identity.claiming.binds + [
-                .int(application.policy.maximumIdentities), .bool(provesIdentity), .object(record.details),
+                .int(application.policy.maximumIdentities), .bool(isUsed), .object(record.details),
             ]
     }
 }
 
 extension OpenedSession {
-    /// Adds a new identity to what the user shows.
-    fileprivate mutating func show(_ identity: NewIdentity) {
+    /// Adds a new identity to what is told about the user.
+    fileprivate mutating func add(_ identity: NewIdentity) {
         user.isAnonymous = false
         user.email = user.email ?? identity.claiming.lazy.compactMap(\.email).first?.value
         user.phone = user.phone ?? identity.claiming.lazy.compactMap(\.phone).first?.value

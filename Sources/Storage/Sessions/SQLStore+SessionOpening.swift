@@ -18,12 +18,12 @@ extension SQLStore: SessionOpeningStore {
     /// A locale that the person has chosen is kept (`Profile.choose`). It is not stored either if another transaction has
     /// locked the account, since waiting for the lock could cause a deadlock.
     package static let openSession = Statement(
-        .write, liveAccount, provenIdentity, appSession, openedSession, audited, JoinedUsers.userColumns, openedColumns,
+        .write, liveAccount, provenIdentity, appSession, afterOpening, audited, JoinedUsers.userColumns, openedColumns,
         JoinedUsers.users, ofAccount)
 
     /// Opens a session in the same way, but only on a device of which the account has a session, or had one lately.
     package static let openSessionOnKnownDevice = Statement(
-        .write, liveAccount, withDevice, provenIdentity, appSession, openedSession, audited, JoinedUsers.userColumns,
+        .write, liveAccount, withDevice, provenIdentity, appSession, afterOpening, audited, JoinedUsers.userColumns,
         openedColumns, JoinedUsers.users, ofAccount)
 
     /// Opens a browser's session in the same way, or renews the session that the browser already has of the account.
@@ -37,7 +37,7 @@ extension SQLStore: SessionOpeningStore {
     /// account from the browser. A repeated call finds the session under the new cookie. If both calls run at the same
     /// time, they conflict on the id of the session, and the later one finds it when it is repeated.
     package static let openBrowserSession = Statement(
-        .write, liveAccount, provenIdentity, browserSession, openedSession, audited, JoinedUsers.userColumns,
+        .write, liveAccount, provenIdentity, browserSession, afterOpening, audited, JoinedUsers.userColumns,
         openedColumns, JoinedUsers.users, ofAccount)
 
     private static let liveAccount: StaticString = """
@@ -140,7 +140,7 @@ extension SQLStore: SessionOpeningStore {
              WHERE s.application_id = $1 AND s.browser_hash = $23 AND s.id <> session.id
         """
 
-    static let openedSession: StaticString = """
+    static let afterOpening: StaticString = """
         ), reader AS MATERIALIZED (
             SELECT uid FROM accounts
              WHERE application_id = $1 AND uid = $2 AND $15::text IS NOT NULL AND locale IS DISTINCT FROM $15

@@ -181,7 +181,10 @@ struct AuditChainTests {
     @Test func `many events at once are several batches`() async throws {
         try await TestServer.with { server in
             try await server.execute(
-                "INSERT INTO audit_events (application_id, event) SELECT 1, 'made up' FROM generate_series(1, 12345)")
+                """
+                INSERT INTO audit_events (application_id, event, at)
+                SELECT 1, 'made up', now() - n * interval '1 microsecond' FROM generate_series(1, 12345) n
+                """)
             try await server.awaitSealed()
             let report = try await server.verify()
             #expect(report.events == 12_345)

@@ -180,6 +180,28 @@ struct LinkTests {
         }
     }
 
+    @Test func `the answer has the user as the account is afterwards`() async throws {
+        try await TestServer.linking(providers: "other: { kind: scripted, mode: linkOnly }") { server, client in
+            let (person, guest, newcomer) = (
+                try await client.register(at: server), try await client.guest(), try await client.newcomer("ada")
+            )
+            let links: [(bearer: String, evidence: VerifiedIdentity, provider: String)] = [
+                (person.accessToken, .somebody("1", email: person.email), "scripted"),
+                (person.accessToken, .somebody("2", email: "second@example.com"), "scripted"),
+                (person.accessToken, .somebody("3"), "other"),
+                (newcomer.accessToken, .somebody("4", email: "first@example.com"), "other"),
+                (guest.accessToken, .somebody("5"), "other"), (guest.accessToken, .somebody("6"), "scripted"),
+            ]
+            for link in links {
+                let linked = try await client.link(link.evidence, bearer: link.bearer, provider: link.provider)
+                let token = try #require(linked["accessToken"].string, "\(linked.text)")
+                let me = try await client.get("/auth/me", bearer: token)
+                #expect(linked["user"] == me.json && linked["user"]["providers"].array?.isEmpty == false, "\(me.text)")
+                #expect(try DecodedToken(token).claims["email"] == me["email"])
+            }
+        }
+    }
+
     @Test func `a provider that cannot be linked is refused with a reason`() async throws {
         try await TestServer.linking(providers: "other: { kind: scripted, enabled: false }") { server, client in
             let person = try await client.newcomer("ada")
