@@ -64,8 +64,8 @@ package protocol LinkingStore: Sendable {
 
     /// Adds an identity to a locked account and opens a session with it, by one statement.
     ///
-    /// The caller chooses the identity's id, which the event names. Provider tokens are not stored, and nobody is
-    /// notified of a new device.
+    /// The caller chooses the identity's id, because the event about it is queued before. The call stores no provider
+    /// tokens and sends no notice of a new device.
     /// - Throws: `StoreConflict` in the cases of `add`.
     func openSession(
         _ session: NewSession, adding identity: NewIdentity, id: UUID, recording record: EvidenceRecord, to uid: UUID
