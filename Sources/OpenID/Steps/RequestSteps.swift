@@ -1,40 +1,12 @@
-package import Accounts
+internal import Accounts
 internal import Foundation
-package import ProviderKit
+internal import ProviderKit
 
 /// The pages of an authorization request, each of which shows the step that the request is at.
 ///
 /// The step is decided at each request of a page (`nextStep(for:)`), so that several tabs, the back button and repeated
 /// forms show what is asked now. Forms call the use cases of the REST interface, by the `StepActions` of their action.
 package struct RequestSteps: Sendable {
-    /// What a browser brings to a page.
-    package struct Context: Sendable {
-        /// The request's id, which the URL contains.
-        package let request: String
-        package var browser: Authorization.Browser
-        package let client: Client
-        package let issuer: Issuer
-        /// The page that a link of another page leads to, by its name.
-        let linked: ShownStep.Name?
-        /// What providers may use of the HTTP request.
-        let origin: RequestOrigin
-        /// Records a refused proof in the audit, with the provider of a proof from its pages or of a link, and with the
-        /// account that is signed in or joined.
-        let recordRefusal: @Sendable (any Error, _ provider: String?, BrowserAccount?) async -> Void
-        /// The form that the browser has sent, with its action; a repetition of the form has the same.
-        var form: String?
-
-        package init(
-            request: String, linked: String?, browser: Authorization.Browser, client: Client, issuer: Issuer,
-            origin: RequestOrigin = RequestOrigin(peer: nil),
-            recordRefusal: @escaping @Sendable (any Error, String?, BrowserAccount?) async -> Void = { _, _, _ in }
-        ) {
-            (self.origin, self.recordRefusal) = (origin, recordRefusal)
-            (self.request, self.browser, self.client, self.issuer) = (request, browser, client, issuer)
-            self.linked = linked.flatMap { ShownStep.Name(bytesOf: $0) }
-        }
-    }
-
     /// The largest number of accounts that a browser is signed in to.
     private static let mostAccounts = 5
 
@@ -209,7 +181,7 @@ package struct RequestSteps: Sendable {
     /// Goes on with the session that a proof has opened.
     ///
     /// The session ends at once if the request is for another account, unless the browser had it before the proof.
-    private func proceed(
+    func proceed(
         _ state: RequestState, as session: UUID, after former: RequestState, _ context: Context, cookie: OpaqueToken
     ) async throws -> StepResponse {
         let application = context.issuer.application
@@ -227,46 +199,6 @@ package struct RequestSteps: Sendable {
         let cookie = SessionCookie(
             value: cookie.text, lifetime: isRemembered ? context.issuer.settings.browserSessions.lifetime : nil)
         return try await proceed(state, context, cookie: cookie)
-    }
-
-    /// Answers a form again that has proven an account already, or has ended the request; `nil` if it has not, or not
-    /// lately.
-    ///
-    /// Only the form that has proven an account yields the cookie under which that account's session is.
-    private func repeated(
-        _ action: StepAction?, _ formToken: String, of state: RequestState, _ context: Context
-    ) async throws -> StepResponse? {
-        guard let action else { return nil }
-        guard action.proof != nil else { return try await endedAgain(state, context, cookie: nil) }
-        let answer = try await repeated(
-            under: proofs.cookie(after: action, formToken: formToken, context), by: action, of: state, context)
-        if answer != nil || state.progress.ending == nil { return answer }
-        return try await endedAgain(state, context, cookie: nil)
-    }
-
-    func repeated(
-        under cookie: OpaqueToken, by action: StepAction? = nil, of state: RequestState, _ context: Context
-    ) async throws -> StepResponse? {
-        guard var now = try await reload(state, context, under: cookie) else { return nil }
-        let isBorrowing = if case .finish? = action { true } else { false }
-        let proven = now.live.filter {
-            (isBorrowing ? !$0.session.isOfApp : !$0.session.isBorrowed)
-                && .seconds($0.session.age) <= Authorization.codeLifetime
-                || links.hasMerged(into: $0, by: action)
-        }
-        .min { ($0.session.age, $1.lastUsedAt) < ($1.session.age, $0.lastUsedAt) }
-        guard let proven else { return nil }
-        if isBorrowing {
-            if now.progress.session != proven.session.id {
-                now.progress = RequestProgress(borrowing: proven.session.id, after: now.progress)
-            }
-        } else if now.progress.proven != proven.session.id {
-            now.progress = RequestProgress(
-                provenBy: proven.session.id, isNewAccount: proven.isNew, after: now.progress)
-            now.progress.hasActed = action != nil || state.progress.hasActed
-        }
-        if action.map(state.links(by:)) ?? state.linksCallback { now.progress.hasLinked = true }
-        return try await proceed(now, as: proven.session.id, after: state, context, cookie: cookie)
     }
 
     /// Ends the request if nothing is left to ask, and otherwise stores its progress.
