@@ -3,7 +3,7 @@ package import Foundation
 internal import Postgres
 
 /// Queues the erasures that are due and records their outcome.
-extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
+extension SQLStore: ErasureQueue, RevocationRetryStore {
     /// Only one replica takes erasures at a time; a replica that finds the lock taken tries again later.
     private static let takeErasures = Statement(
         .write,
@@ -248,28 +248,6 @@ extension SQLStore: ErasureQueue, ErasureStatusStore, RevocationRetryStore {
                 .uuids(family),
             ])
         count(.erasures, in: erasure.application)
-    }
-
-    private static let selectErasure = Statement(
-        .read,
-        """
-        SELECT requested_at, purge_after, restored_at IS NOT NULL, erased_at, certificate
-          FROM erasures
-         WHERE application_id = $1 AND receipt = $2
-        """)
-
-    package func erasure(receipt: UUID, application: Application.ID) async throws -> ErasureStatus? {
-        guard var row = try await run(Self.selectErasure, [.application(application), .uuid(receipt)]).first else {
-            return nil
-        }
-        let requestedAt: Date = try row.next()
-        let purgeAfter: Date = try row.next()
-        let isRestored: Bool = try row.next()
-        let erasedAt: Date? = try row.next()
-        return ErasureStatus(
-            phase: isRestored ? .restored : erasedAt == nil ? .scheduled : .erased, requestedAt: requestedAt,
-            purgeAfter: purgeAfter, erasedAt: erasedAt,
-            processors: try await processors(receipt, application: application), certificate: try row.next())
     }
 }
 
