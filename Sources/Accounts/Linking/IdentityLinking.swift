@@ -43,7 +43,7 @@ package struct IdentityLinking: Sendable {
     /// Links in the current transaction, or else in one of its own.
     ///
     /// The decision is made on what one statement reads without locks. The transaction then locks the accounts, checks
-    /// that nothing has changed, and writes, all in one round trip.
+    /// that nothing has changed that matters, and writes, all in one round trip.
     func link(
         _ evidence: VerifiedIdentity, of provider: ConfiguredProvider, onConflict: ConflictChoice,
         by principal: Principal, from client: Client, store: any TransactionalStore & Store
@@ -64,8 +64,8 @@ package struct IdentityLinking: Sendable {
         }
         let verdict = decide(evidence, state: reading.state, policy: policy)
         return try await carryOut(
-            verdict, on: reading, opening: session.after(verdict, by: principal), of: provider, for: principal,
-            store: store)
+            verdict, on: reading, opening: session.after(verdict, on: reading, by: principal), of: provider,
+            for: principal, store: store)
     }
 
     /// Opens a session for a fresh proof of one of the account's own identities.
@@ -107,6 +107,10 @@ package struct IdentityLinking: Sendable {
     ///
     /// A success, and a refusal that issues a ticket or token, are written in a transaction that locks the accounts and
     /// checks that they are as they were read. Otherwise a ticket could outlive a password reset at the same moment.
+    ///
+    /// For an identity and addresses that nobody has, and an account that is no guest's, the locks suffice: the statement
+    /// that adds the identity repeats the conditions on the account and the session, and unique constraints refuse what
+    /// was taken in the meantime.
     private func carryOut(
         _ verdict: LinkingVerdict, on reading: LinkingReading, opening session: NewSession,
         of provider: ConfiguredProvider, for principal: Principal, store: any TransactionalStore & Store
@@ -115,9 +119,14 @@ package struct IdentityLinking: Sendable {
             return try await writer(session, reading, for: principal, store: store).write(verdict)
         }
         return try await store.transaction { store in
-            try await LinkingFacts(store: store, application: principal.application).hold(
-                reading, locking: reading.state.accounts.union([principal.uid]), for: session.evidence, of: provider,
-                requestedBy: principal)
+            let application = principal.application
+            try await store.lock(
+                reading.state.accounts.union([principal.uid]), session: principal.sessionID,
+                application: application.id)
+            if session.linkingSession == nil {
+                try await LinkingFacts(store: store, application: application)
+                    .check(reading, for: session.evidence, of: provider, requestedBy: principal)
+            }
             return try await writer(session, reading, for: principal, store: store).write(verdict)
         }
     }
@@ -215,10 +224,16 @@ package struct IdentityLinking: Sendable {
 
 extension NewSession {
     /// Clears `resumes` after a link, whose session replaces none, and sets `continues` after a merge.
-    fileprivate func after(_ verdict: LinkingVerdict, by principal: Principal) -> NewSession {
+    fileprivate func after(
+        _ verdict: LinkingVerdict, on reading: LinkingReading, by principal: Principal
+    ) -> NewSession {
         var session = self
         switch verdict.outcome {
-        case .link: (session.resumes, session.isOfLink) = (nil, true)
+        case .link:
+            (session.resumes, session.isOfLink) = (nil, true)
+            if reading.state.isUnclaimed, reading.state.requester?.isGuest == false {
+                session.linkingSession = principal.sessionID
+            }
         case .replaceGuest(_, let isAbsorbed):
             session.resumes = nil
             session.continues = isAbsorbed ? principal.sessionID : nil

@@ -40,6 +40,16 @@ package struct LinkingFacts: Sendable {
         of provider: ConfiguredProvider, requestedBy principal: Principal? = nil
     ) async throws {
         try await store.lock(accounts, session: principal?.sessionID, application: application.id)
+        try await check(reading, for: evidence, of: provider, requestedBy: principal)
+    }
+
+    /// Checks that the reading is still current, after what it depends on was locked.
+    ///
+    /// - Throws: `StoreConflict` if anything has changed.
+    func check(
+        _ reading: LinkingReading, for evidence: VerifiedIdentity, of provider: ConfiguredProvider,
+        requestedBy principal: Principal? = nil
+    ) async throws {
         try await store.require(
             reading.stored, for: evidence, of: provider.name, requestedBy: principal, in: application)
         guard reading.stored.needsCompletion else { return }
@@ -84,6 +94,11 @@ extension LinkingState {
     fileprivate var needsCompletion: Bool {
         identity?.isQuarantined == true || owners.contains { $0.needsOtherSignIn || $0.isIdle }
     }
+
+    /// Whether no account has the identity or an address of the evidence.
+    ///
+    /// The requester's account must have none of the addresses either: it could lose one, and no constraint would notice.
+    var isUnclaimed: Bool { identity == nil && owners.isEmpty }
 
     var accounts: Set<UUID> { Set([identity?.uid].compactMap { $0 } + owners.map(\.uid)) }
 }

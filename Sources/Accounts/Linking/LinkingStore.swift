@@ -57,7 +57,7 @@ package protocol LinkingStore: Sendable {
     ) async throws -> OpenedSession
 
     /// - Throws: `StoreConflict` in the cases of `createAccount`, and if the account is no longer live or has as many
-    ///   identities as the application allows.
+    ///   identities as the application allows, or if `linkingSession` has ended or its account is a guest's.
     func add(
         _ identity: NewIdentity, provenBy session: NewSession, recording record: EvidenceRecord, to uid: UUID
     ) async throws -> KnownIdentity

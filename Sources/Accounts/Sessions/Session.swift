@@ -84,6 +84,9 @@ package struct NewSession: Sendable {
     package var provesIdentity = true
     /// Whether it is opened because an identity was linked.
     var isOfLink = false
+    /// The session that requests the link, if the statement that adds the identity has to check that it is live, and
+    /// that its account is no guest's.
+    package var linkingSession: UUID?
     /// When the person authenticated to the provider; `nil` if that is the current time.
     package var authenticatedAt: Date?
     /// The password that the account gets when it is restored; only a password reset sets it.

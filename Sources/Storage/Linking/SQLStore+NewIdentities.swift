@@ -5,7 +5,8 @@ internal import ProviderKit
 
 /// Adds identities to accounts.
 ///
-/// An earlier statement must have locked the account, so that the count of its identities is current.
+/// An earlier statement must have locked the account, so that the count of its identities is current, and the session
+/// that requests the link, so that it does not end before the transaction.
 extension SQLStore {
     /// Adds an identity without opening a session.
     static let addIdentity = Statement(
@@ -32,13 +33,18 @@ extension SQLStore {
 
     /// The binds `$1` to `$26` are those of `openSession`, except three that only `provenIdentity` uses there: `$11` is
     /// the provider, and `$18` and `$21` are whether the e-mail address and the phone number are verified.
+    ///
+    /// If a session `$35` is given, it must be live, and the account must not be a guest's.
     private static let newIdentity: StaticString = """
         WITH account AS MATERIALIZED (
             SELECT uid, audit_key, locale, roles, claims FROM accounts
              WHERE application_id = $1 AND uid = $2
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
-               AND (SELECT count(*) FROM identities
-                     WHERE application_id = $1 AND uid = $2 AND NOT is_guest) < $32
+               AND (SELECT count(*) < $32 AND ($35::uuid IS NULL OR count(*) > 0) FROM identities
+                     WHERE application_id = $1 AND uid = $2 AND NOT is_guest)
+               AND ($35 IS NULL OR EXISTS (
+                   SELECT 1 FROM sessions
+                    WHERE application_id = $1 AND id = $35 AND uid = $2 AND ended_at IS NULL AND expires_at > now()))
                FOR NO KEY UPDATE
         ), identity AS (
             INSERT INTO identities
@@ -109,6 +115,7 @@ extension NewSession {
                 .text(evidence.providerUid), .text(shown.email?.value), .text(shown.phone?.value),
             ] + identity.claiming.binds + [
                 .int(application.policy.maximumIdentities), .bool(isUsed), .object(record.details),
+                .uuid(linkingSession),
             ]
     }
 }

@@ -68,13 +68,14 @@ struct PgbenchLinking: Sendable {
     private static let newIdentity = "md5('identity' || :person)::uuid"
 
     private static let link = [
-        lock([owner]), notice("identityLinked"),
+        lock([owner], session: Owners.session(of: ":owner")), notice("identityLinked"),
         Pgbench.statement(
             SQLStore.openSessionByNewIdentity.text,
             with: newSession.merging([
                 3: newIdentity, 11: "'loopback'::text", 18: "false", 21: "false", 27: "('person ' || :person)",
                 28: "NULL::text", 29: "NULL::text", 30: "ARRAY[]::text[]", 31: "ARRAY[]::text[]", 32: "1000::int8",
                 33: "true", 34: #"'{"rule":"link.asked","addresses":[]}'::jsonb"#,
+                35: Owners.session(of: ":owner"),
             ]) { $1 }),
     ]
 
@@ -105,10 +106,10 @@ struct PgbenchLinking: Sendable {
         ]
     }()
 
-    private static func lock(_ accounts: [String]) -> String {
+    private static func lock(_ accounts: [String], session: String = "NULL::uuid") -> String {
         Pgbench.statement(
             SQLStore.lockAccountsAndSession.text,
-            with: [1: application, 2: "ARRAY[\(accounts.joined(separator: ", "))]", 3: "NULL::uuid"])
+            with: [1: application, 2: "ARRAY[\(accounts.joined(separator: ", "))]", 3: session])
     }
 
     private static func notice(_ topic: String) -> String {

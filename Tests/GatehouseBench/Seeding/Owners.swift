@@ -32,6 +32,11 @@ struct Owners: Sendable {
             + " || lpad(to_hex(\(number)::int8), 12, '0'))::uuid"
     }
 
+    /// SQL for the id of the session of the account with a number.
+    static func session(of number: String) -> String {
+        "('00000000-0000-7000-a000-' || lpad(to_hex(\(number)::int8), 12, '0'))::uuid"
+    }
+
     /// The id of an identity of the account at a position.
     func identity(_ index: Int, at position: Int) -> String {
         String(format: "00000000-0000-7%03x-9000-%012llx", index, numbers.lowerBound + Int64(position))

@@ -8,7 +8,8 @@ import Testing
 
 /// Links that are decided before another change of the account and written after it.
 struct LinkingRaceTests {
-    private static let lockAccount = Statement(.write, "SELECT uid FROM accounts WHERE uid = $1 FOR UPDATE")
+    private static let lockAccount = Statement(
+        .write, "SELECT uid FROM accounts WHERE application_id = 1 AND uid = $1 FOR UPDATE")
     /// What a password reset does to identities that were linked shortly before.
     private static let quarantine = Statement(
         .write, "UPDATE identities SET quarantined_at = now() WHERE uid = $1 AND provider = 'scripted'")
@@ -36,6 +37,100 @@ struct LinkingRaceTests {
             }
             try expectQuarantined(try await link.value)
             #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind IN ('merge', 'restore')") == 0)
+        }
+    }
+
+    /// A change of the account that is committed while a link waits for it, and the link's answer.
+    struct Change: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let statement: Statement
+        let status: Int
+        var code: String?
+    }
+
+    static let changes = [
+        Change(
+            testDescription: "the session ends",
+            statement: Statement(
+                .write,
+                """
+                UPDATE sessions SET ended_at = now(), end_reason = 'passwordReset'
+                 WHERE application_id = 1 AND uid = $1
+                """), status: 401, code: "INVALID_TOKEN"),
+        Change(
+            testDescription: "the session expires",
+            statement: Statement(
+                .write, "UPDATE sessions SET expires_at = now() WHERE application_id = 1 AND uid = $1"),
+            status: 401, code: "INVALID_TOKEN"),
+        Change(
+            testDescription: "the account is disabled",
+            statement: Statement(
+                .write, "UPDATE accounts SET disabled_at = now() WHERE application_id = 1 AND uid = $1"),
+            status: 401, code: "INVALID_TOKEN"),
+        Change(
+            testDescription: "another identity is added",
+            statement: Statement(
+                .write,
+                """
+                INSERT INTO identities (application_id, id, uid, provider, provider_uid)
+                VALUES (1, gen_random_uuid(), $1, 'scripted', 'another')
+                """), status: 409, code: "LIMIT_REACHED"),
+        Change(
+            testDescription: "another account gets the identity",
+            statement: Statement(
+                .write,
+                """
+                WITH account AS (
+                    INSERT INTO accounts (application_id, uid, audit_key)
+                    SELECT 1, gen_random_uuid(), sha256(uuid_send($1))
+                    RETURNING uid
+                )
+                INSERT INTO identities (application_id, id, uid, provider, provider_uid)
+                SELECT 1, gen_random_uuid(), uid, 'scripted', 'eve' FROM account
+                """), status: 409, code: "IDENTITY_IN_USE"),
+        Change(
+            testDescription: "another account gets the address",
+            statement: Statement(
+                .write,
+                """
+                WITH account AS (
+                    INSERT INTO accounts (application_id, uid, audit_key)
+                    SELECT 1, gen_random_uuid(), sha256(uuid_send($1))
+                    RETURNING uid
+                )
+                INSERT INTO addresses (application_id, kind, address, uid)
+                SELECT 1, 'email', 'eve@example.com', uid FROM account
+                """), status: 200),
+        Change(
+            testDescription: "it becomes a guest's account",
+            statement: Statement(
+                .write, "UPDATE identities SET is_guest = true WHERE application_id = 1 AND uid = $1"), status: 200),
+    ]
+
+    @Test(arguments: changes) func `a link notices what changes while it waits for the account`(change: Change)
+        async throws
+    {
+        try await TestServer.linking(application: "linking: { maximumIdentities: 2 }") { server, client in
+            let person = try await client.newcomer("ada")
+            let (uid, eve) = (
+                Bind.uuid(UUID(uuidString: person.uid)), VerifiedIdentity.somebody("eve", email: "eve@example.com")
+            )
+            let link = try await server.backend.database.transaction { transaction in
+                _ = try await transaction.execute(Self.lockAccount, uid)
+                let link = Task { try await client.link(eve, bearer: person.accessToken) }
+                try await server.awaitBlocked(1)
+                _ = try await transaction.execute(change.statement, uid)
+                return link
+            }
+            let answer = try await link.value
+            if let code = change.code { expectError(answer, change.status, code) }
+            #expect(answer.status == change.status, "\(answer.text)")
+            #expect(
+                try await server.count(
+                    "SELECT count(*) FROM identities WHERE provider_uid = 'eve' AND uid = $1", [uid])
+                    == (change.code == nil ? 1 : 0))
+            // A guest's first link replaces the guest identity.
+            #expect(try await server.count("SELECT count(*) FROM identities WHERE is_guest") == 0)
         }
     }
 
