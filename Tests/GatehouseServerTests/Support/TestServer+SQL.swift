@@ -91,11 +91,24 @@ extension TestServer {
     func link<Answer: Sendable>(
         _ identity: UUID, inBrowserOf person: Person, during call: @Sendable @escaping () async throws -> Answer
     ) async throws -> Answer {
+        let changes: [(Statement, [Bind])] = [
+            (Self.addIdentity, [.uuid(identity), .text(identity.uuidString)]),
+            (Self.proveInBrowser, [.uuid(identity)]),
+        ]
+        return try await change(person, by: changes, during: call)
+    }
+
+    /// Makes a call that waits for a person's account until changes of it are committed.
+    ///
+    /// The first bind of each statement is the account's uid; those that are given follow.
+    func change<Answer: Sendable>(
+        _ person: Person, by changes: [(Statement, [Bind])], during call: @Sendable @escaping () async throws -> Answer
+    ) async throws -> Answer {
         let uid = Bind.uuid(UUID(uuidString: person.uid))
         let answer = try await backend.database.transaction { transaction in
             _ = try await transaction.execute(Self.lockAccount, [uid])
-            _ = try await transaction.execute(Self.addIdentity, [uid, .uuid(identity), .text(identity.uuidString)])
-            _ = try await transaction.execute(Self.proveInBrowser, [uid, .uuid(identity)])
+            for (statement, binds) in changes { _ = try await transaction.execute(statement, [uid] + binds) }
+            // An unstructured task, because the call ends only after this transaction.
             let answer = Task { try await call() }
             try await awaitBlocked(1)
             return answer

@@ -8,8 +8,7 @@ import Testing
 
 /// Links that are decided before another change of the account and written after it.
 struct LinkingRaceTests {
-    private static let lockAccount = Statement(
-        .write, "SELECT uid FROM accounts WHERE application_id = 1 AND uid = $1 FOR UPDATE")
+    private static let lockAccount = Statement(.write, "SELECT uid FROM accounts WHERE uid = $1 FOR UPDATE")
     /// What a password reset does to identities that were linked shortly before.
     private static let quarantine = Statement(
         .write, "UPDATE identities SET quarantined_at = now() WHERE uid = $1 AND provider = 'scripted'")
@@ -48,6 +47,13 @@ struct LinkingRaceTests {
         var code: String?
     }
 
+    private static let anotherAccount: StaticString = """
+        WITH account AS (
+            INSERT INTO accounts (application_id, uid, audit_key) SELECT 1, gen_random_uuid(), sha256(uuid_send($1))
+            RETURNING uid
+        )
+        """
+
     static let changes = [
         Change(
             testDescription: "the session ends",
@@ -78,26 +84,16 @@ struct LinkingRaceTests {
         Change(
             testDescription: "another account gets the identity",
             statement: Statement(
-                .write,
+                .write, anotherAccount,
                 """
-                WITH account AS (
-                    INSERT INTO accounts (application_id, uid, audit_key)
-                    SELECT 1, gen_random_uuid(), sha256(uuid_send($1))
-                    RETURNING uid
-                )
                 INSERT INTO identities (application_id, id, uid, provider, provider_uid)
                 SELECT 1, gen_random_uuid(), uid, 'scripted', 'eve' FROM account
                 """), status: 409, code: "IDENTITY_IN_USE"),
         Change(
             testDescription: "another account gets the address",
             statement: Statement(
-                .write,
+                .write, anotherAccount,
                 """
-                WITH account AS (
-                    INSERT INTO accounts (application_id, uid, audit_key)
-                    SELECT 1, gen_random_uuid(), sha256(uuid_send($1))
-                    RETURNING uid
-                )
                 INSERT INTO addresses (application_id, kind, address, uid)
                 SELECT 1, 'email', 'eve@example.com', uid FROM account
                 """), status: 200),
@@ -112,22 +108,16 @@ struct LinkingRaceTests {
     {
         try await TestServer.linking(application: "linking: { maximumIdentities: 2 }") { server, client in
             let person = try await client.newcomer("ada")
-            let (uid, eve) = (
-                Bind.uuid(UUID(uuidString: person.uid)), VerifiedIdentity.somebody("eve", email: "eve@example.com")
-            )
-            let link = try await server.backend.database.transaction { transaction in
-                _ = try await transaction.execute(Self.lockAccount, uid)
-                let link = Task { try await client.link(eve, bearer: person.accessToken) }
-                try await server.awaitBlocked(1)
-                _ = try await transaction.execute(change.statement, uid)
-                return link
+            let eve = VerifiedIdentity.somebody("eve", email: "eve@example.com")
+            let answer = try await server.change(person, by: [(change.statement, [])]) {
+                try await client.link(eve, bearer: person.accessToken)
             }
-            let answer = try await link.value
             if let code = change.code { expectError(answer, change.status, code) }
             #expect(answer.status == change.status, "\(answer.text)")
             #expect(
                 try await server.count(
-                    "SELECT count(*) FROM identities WHERE provider_uid = 'eve' AND uid = $1", [uid])
+                    "SELECT count(*) FROM identities WHERE provider_uid = 'eve' AND uid = $1",
+                    [.uuid(UUID(uuidString: person.uid))])
                     == (change.code == nil ? 1 : 0))
             // A guest's first link replaces the guest identity.
             #expect(try await server.count("SELECT count(*) FROM identities WHERE is_guest") == 0)
