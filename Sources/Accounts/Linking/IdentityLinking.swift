@@ -108,9 +108,9 @@ package struct IdentityLinking: Sendable {
     /// A success, and a refusal that issues a ticket or token, are written in a transaction that locks the accounts and
     /// checks that they are as they were read. Otherwise a ticket could outlive a password reset at the same moment.
     ///
-    /// For an identity and addresses that nobody has, and an account that is no guest's, the locks suffice: the statement
-    /// that adds the identity repeats the conditions on the account and the session, and unique constraints refuse what
-    /// was taken in the meantime.
+    /// The check is left out for a link of an identity that no account has, and whose addresses no account has, to an
+    /// account that is not a guest's. The statement that adds the identity then checks the account and the session, and
+    /// fails on a unique constraint if another account has got the identity or an address in the meantime.
     private func carryOut(
         _ verdict: LinkingVerdict, on reading: LinkingReading, opening session: NewSession,
         of provider: ConfiguredProvider, for principal: Principal, store: any TransactionalStore & Store
