@@ -97,4 +97,16 @@ import Testing
         let error = PostgresError.server(ServerError(sqlState: sqlState, message: "", routine: routine))
         #expect(error.isLossOfNode == isLoss)
     }
+    @Test(arguments: [
+        ("duplicate key value violates unique constraint \"addresses_pkey_102034\"", true, false),
+        ("insert or update on table \"sessions_102040\" violates foreign key constraint \"of_account\"", false, true),
+    ])
+    func `a constraint that a copied row violates is told from a lost node`(
+        message: String, isUnique: Bool, isForeignKey: Bool
+    ) {
+        let error = PostgresError.server(ServerError(sqlState: "XX000", message: message, routine: "ReportCopyError"))
+        #expect(error.isUniqueViolation == isUnique)
+        #expect(error.isForeignKeyViolation == isForeignKey)
+        #expect(!error.isLossOfNode)
+    }
 }

@@ -20,28 +20,34 @@ package enum PostgresError: Error, Sendable, Equatable {
     case distribution(String)
 
     /// Whether the error is a violation of a unique constraint.
-    package var isUniqueViolation: Bool {
-        guard case .server(let error) = self else { return false }
-        return error.sqlState == ServerError.uniqueViolation
-    }
+    package var isUniqueViolation: Bool { violates("unique constraint", sqlState: ServerError.uniqueViolation) }
 
     /// Whether the error is a violation of a foreign key, such as one to a row that has been deleted.
     package var isForeignKeyViolation: Bool {
+        violates("foreign key constraint", sqlState: ServerError.foreignKeyViolation)
+    }
+
+    /// Whether a constraint of a kind is violated.
+    ///
+    /// If the row was copied to another node of a Citus cluster, the error has that node's message but not its SQLSTATE.
+    private func violates(_ kind: String, sqlState: String) -> Bool {
         guard case .server(let error) = self else { return false }
-        return error.sqlState == ServerError.foreignKeyViolation
+        return error.sqlState == sqlState
+            || (error.routine == Self.copyFailure && error.message.contains("violates \(kind)"))
     }
 
     /// Whether a node of a Citus cluster lost its connection to another node, or refused one.
     ///
     /// Citus reports some of these as internal errors, which only the C function that raised them tells from others.
     package var isLossOfNode: Bool {
-        guard case .server(let error) = self else { return false }
+        guard case .server(let error) = self, !isUniqueViolation, !isForeignKeyViolation else { return false }
         return error.sqlState.hasPrefix("08") || ["57P01", "57P02", "57P03"].contains(error.sqlState)
             || (error.sqlState == "XX000" && Self.routinesOfLostNodes.contains(error.routine ?? ""))
     }
 
+    private static let copyFailure = "ReportCopyError"
     private static let routinesOfLostNodes: Set = [
-        "ReportResultError", "ReportCopyError", "MarkRemoteTransactionFailed", "CheckRemoteTransactionsHealth",
+        "ReportResultError", copyFailure, "MarkRemoteTransactionFailed", "CheckRemoteTransactionsHealth",
     ]
 
     /// Whether a retry may succeed: after a serialization failure, a deadlock or an unavailable lock.
