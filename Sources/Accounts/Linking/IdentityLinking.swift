@@ -182,7 +182,11 @@ package struct IdentityLinking: Sendable {
         return try await store.retryingTransactionKeepingRefusals { store in
             let (evidence, client) = try await accept(
                 proof, of: provider, for: use, from: client, in: application, store: store)
-            return try await body(evidence, client, store)
+            let outcome = try await body(evidence, client, store)
+            if case .redirectCode(let code) = proof {
+                try await redemption.note(outcome, of: code, in: application, store: store)
+            }
+            return outcome
         }
     }
 

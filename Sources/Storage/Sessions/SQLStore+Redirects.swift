@@ -83,9 +83,11 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
                    redeemed_at, session_id, expires_at > now() AS is_live
               FROM redirect_flows
              WHERE application_id = $1 AND code_hash = $4
-               AND (linking_session IS NOT NULL OR NOT $5)
-               AND (linking_session IS NULL OR linking_session = $2 OR linking_session IN (SELECT id FROM earlier))
-               AND (is_fresh OR NOT $6)
+               AND (redeemed_at IS NOT NULL
+                    OR (linking_session IS NOT NULL OR NOT $5)
+                       AND (linking_session IS NULL OR linking_session = $2
+                            OR linking_session IN (SELECT id FROM earlier))
+                       AND (is_fresh OR NOT $6))
                FOR UPDATE
         ), redeemed AS (
             UPDATE redirect_flows r SET redeemed_at = now(), sealed_evidence = NULL, marks = NULL, session_id = NULL

@@ -52,6 +52,32 @@ struct RedirectLinkTests {
         }
     }
 
+    @Test(arguments: [true, false]) func `a late replay of a code ends the session that a link opened`(
+        atSignIn isAtSignIn: Bool
+    ) async throws {
+        try await TestServer.linking(application: Self.uris) { server, client in
+            let redirect = RedirectClient(api: client)
+            let person = try await client.register(at: server)
+            let flow = try await begin(redirect, linking: person.accessToken)
+            let arrival = try await redirect.arrive(flow, with: .somebody("ada"))
+            let linked = try await client.post(
+                "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: person.accessToken)
+            let bearer = try #require(linked["accessToken"].string)
+            func replay() async throws -> APIClient.Answer {
+                isAtSignIn
+                    ? try await redirect.redeem(arrival.query("code"))
+                    : try await client.post(
+                        "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: person.accessToken)
+            }
+            expectError(try await replay(), 401, "INVALID_TOKEN", "a double click")
+            #expect(try await client.get("/auth/me", bearer: bearer).status == 200)
+            try await server.age("redirect_flows", "redeemed_at", by: "3 seconds")
+            expectError(try await replay(), 401, "INVALID_TOKEN")
+            expectError(try await client.get("/auth/me", bearer: bearer), 401, "INVALID_TOKEN")
+            #expect(try await client.get("/auth/me", bearer: person.accessToken).status == 200)
+        }
+    }
+
     @Test func `a URL that is sent to a victim links nothing`() async throws {
         try await TestServer.linking(application: Self.uris) { server, client in
             var redirect = RedirectClient(api: client)
