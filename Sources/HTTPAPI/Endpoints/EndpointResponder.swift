@@ -59,7 +59,9 @@ struct EndpointResponder: HTTPResponder {
                 issuer.keepLanguage(chosenBy: incoming, at: endpoint.path, in: &response)
             }
             // A token in a field of its own would not keep shared caches off (RFC 9111, 3.5).
-            if endpoint.dialect != nil { response.headers[.cacheControl] = "no-store" }
+            if endpoint.dialect != nil || !response.headers.contains(.cacheControl) {
+                response.headers[.cacheControl] = "no-store"
+            }
             return response
         } catch {
             if let administration {

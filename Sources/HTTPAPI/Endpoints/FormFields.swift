@@ -5,6 +5,8 @@ struct FormFields: Sendable {
     let values: [String: String]
     /// The values of the names that may occur more than once.
     private var lists: [String: [String]] = [:]
+    /// The names that have an empty value.
+    let emptied: Set<String>
 
     static let malformed = APIError(.invalidParameter, "The query or form is not well-formed")
 
@@ -22,6 +24,7 @@ struct FormFields: Sendable {
         }
         // An empty value counts as absent (RFC 6749, 3.1).
         self.values = values.filter { !$0.value.isEmpty }
+        emptied = Set(values.filter(\.value.isEmpty).keys)
     }
 
     /// All names with their values, in the order of the text.

@@ -47,10 +47,10 @@ struct ResponseShape<Output: Sendable>: Sendable {
         }
     }
 
-    /// Responds without a body, which no cache may keep either.
+    /// Responds without a body.
     static func empty(status: HTTPResponse.Status = .noContent, description: String? = nil) -> Self {
         Self(responses: [.init(status: status, description: description)]) { _, _ in
-            Response(status: status, headers: [.cacheControl: "no-store"])
+            Response(status: status)
         }
     }
 }

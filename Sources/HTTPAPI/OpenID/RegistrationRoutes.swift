@@ -76,8 +76,7 @@ extension ResponseShape<[String: JSONValue]?> {
                 return response
             },
             write: { members, _ in
-                members.map { .oauth($0, status: status) }
-                    ?? Response(status: status, headers: [.cacheControl: "no-store"])
+                members.map { .oauth($0, status: status) } ?? Response(status: status)
             })
     }
 }

@@ -80,7 +80,7 @@ struct APIRoutes {
                 returns: ResponseShape(
                     responses: [.init(status: .noContent, headers: Self.checkHelp)]
                 ) { token, _ in
-                    Response(status: .noContent, headers: [.xGatehouseToken: token, .cacheControl: "no-store"])
+                    Response(status: .noContent, headers: [.xGatehouseToken: token])
                 }),
             operations.list.at(
                 .get, "/auth/sessions", "The account's live sessions", takes: .nothing,

@@ -77,6 +77,7 @@ struct BlitzQRTests {
 
             let answer = try await scene.app.answer(scene.code, .confirm, scene.token)
             #expect(answer.status == 204 && answer.text.isEmpty, "\(answer.status) \(answer.text)")
+            #expect(answer.headers["cache-control"] == ["no-store"])
             let confirmed = try await scene.desktop.open(scene.page.path)
             #expect(confirmed.text.contains("data-state=\"confirmed\""), "\(confirmed.text)")
             let ended = try await scene.desktop.submit("finish", of: confirmed)
