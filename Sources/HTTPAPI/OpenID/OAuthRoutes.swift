@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -146,7 +147,7 @@ struct OAuthRoutes {
             operations.revoke.at(
                 .post, .revocation, of: place, "Ends the session of a client's token", takes: .oauth(token),
                 returns: ResponseShape(responses: [.init()] + .oauthErrors, writesError: Response.oauthError) { _, _ in
-                    Response(status: .ok, headers: [.cacheControl: "no-store"])
+                    Response(status: .ok)
                 }),
             userInfo(.get), userInfo(.post),
         ]
@@ -175,7 +176,7 @@ struct OAuthRoutes {
                 takes: .nothing.at(.plain), returns: .json),
             operations.revoke.at(
                 .delete, "/auth/grants/{clientId}", "Takes back what the account has given a client",
-                takes: RequestShape { $0["clientId"] }.at(.plain), returns: .empty()),
+                takes: RequestShape { $0["clientId"].removingPercentEncoding ?? "" }.at(.plain), returns: .empty()),
             NativeOperations(native: self.operations.useCases.native).issue.at(
                 .post, "/auth/native",
                 "A one-time secret, with which the app signs its account in at a browser that it shows",

@@ -109,17 +109,19 @@ extension StepPage.Problem {
 }
 
 extension PageLanguage {
-    /// The language that a link of a page has chosen, else the client's (`ui_locales`, which may be in the URL), the
-    /// account's, the browser's or the application's.
+    /// The language that a link of a page has chosen, else the client's (`ui_locales`), the account's, the browser's or
+    /// the application's.
     ///
-    /// A request with `ui_locales` begins without the language that an earlier link has chosen.
+    /// `ui_locales` in the URL is newer than the language that an earlier link has chosen.
     init(
         of request: Request, client: [String] = [], account: String? = nil, at application: ServedApplication?
     ) {
         let query = try? FormFields(request.uri.query ?? "")
-        let asked = client.isEmpty ? query?["ui_locales"]?.split(separator: " ").map(String.init) ?? [] : client
+        let asked = query?["ui_locales"]?.split(separator: " ").map(String.init) ?? []
+        let earlier = application?.openID?.chosenLanguage(of: request)
         let own = application?.openID?.settings.pages.language
-        let chosen = [query?["lang"], application?.openID?.chosenLanguage(of: request)]
-        self.init(preferences: chosen + asked + [account, request.headers[.acceptLanguage], own])
+        self.init(
+            preferences: [query?["lang"]] + asked + [earlier] + client
+                + [account, request.headers[.acceptLanguage], own])
     }
 }

@@ -118,7 +118,7 @@ package struct ClientDirectory: Sendable {
         return OAuthClient(stored, settings: issuer.settings)
     }
 
-    /// Notes that a registered client has authenticated itself; writes at most once an hour.
+    /// Notes that a registered client has authenticated itself, at most once an hour unless it expires soon.
     func noteUse(of client: OAuthClient, at issuer: Issuer) async throws {
         guard client.origin == .registered, client.isUseStale else { return }
         try await store.noteUse(

@@ -165,10 +165,12 @@ package struct Authorization: Sendable {
         let code = opaque.make()
         let new = NewCode(hash: code.hash, request: request, issuer: issuer.url, lifetime: Self.codeLifetime)
         var (sessions, isStored) = ([BrowserSession](), false)
-        if progress != nil || !request.alwaysAsks, let cookie = browser.sessions.flatMap(opaque.parse) {
+        // A provider's pages are opened at once only in a browser where the person has to sign in.
+        let readsSessions = progress != nil || !request.alwaysAsks || request.provider != nil
+        if readsSessions, let cookie = browser.sessions.flatMap(opaque.parse) {
             let query = BrowserQuery(
                 browser: cookie.hash, clientID: client.id, issuer: issuer.url, hint: request.hintedAddress,
-                needsAbsorbed: request.subject != nil, code: progress == nil ? new : nil)
+                needsAbsorbed: request.subject != nil, code: progress == nil && !request.alwaysAsks ? new : nil)
             (sessions, isStored) = try await store.sessions(query, application: issuer.application.id)
         }
         var situation = RequestSituation(request: request, client: client)

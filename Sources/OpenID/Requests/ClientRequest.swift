@@ -40,7 +40,7 @@ package struct ClientRequest: Sendable, Codable, Equatable {
 
     package var isSilent: Bool { prompts.contains(.none) }
 
-    /// Whether a new request asks the person in any case, so that the browser's sessions need not be read.
+    /// Whether a new request asks the person in any case, whatever sessions the browser has.
     package var alwaysAsks: Bool {
         !isSilent && (maxAge == 0 || !prompts.isDisjoint(with: [.login, .create, .selectAccount]))
     }

@@ -8,7 +8,7 @@ extension SQLStore: ClientStore {
     static let clientColumns: StaticString = """
         c.client_id, c.issuer, c.metadata::text, c.secret_hash, c.software, c.device_type, c.device_name, c.uid,
         c.session_id, c.created_at, c.last_used_at,
-        c.last_used_at IS NULL OR c.last_used_at < now() - interval '1 hour'
+        c.last_used_at IS NULL OR c.last_used_at < now() - least(interval '1 hour', (c.expires_at - c.last_used_at) / 2)
         """
 
     /// Whether the client `c` can be used.

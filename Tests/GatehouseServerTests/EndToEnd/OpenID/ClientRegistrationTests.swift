@@ -182,7 +182,12 @@ struct ClientRegistrationTests {
                 try await server.text(
                     "SELECT details::text FROM audit_events WHERE event = 'client.deleted' LIMIT 1") ?? ""
             #expect(event.contains("idle"), "\(event)")
-            // Use puts it off again, by the ten days of the configuration.
+            // Use puts it off again, by the ten days of the configuration, also within an hour of an earlier one.
+            try await server.execute(
+                """
+                UPDATE clients SET last_used_at = now() - interval '30 minutes',
+                                   expires_at = now() + interval '10 minutes'
+                """)
             #expect(try await used.post("/oauth/token", form).isOAuthError(400, "invalid_grant"))
             try await server.age("clients", "expires_at", by: "9 days")
             #expect(try await used.post("/oauth/token", form).isOAuthError(400, "invalid_grant"))

@@ -36,7 +36,8 @@ struct GrantTests {
             let pending = try await [web.code(cookie: cookie), web.code(cookie: cookie), spa.code(cookie: cookie)]
             for client in ["spa", "web"] {
                 let path = "/auth/grants/\(client)"
-                #expect(try await web.api.delete(path, bearer: person.accessToken).status == 204)
+                let encoded = path.replacing("/spa", with: "/sp%61")
+                #expect(try await web.api.delete(encoded, bearer: person.accessToken).status == 204)
                 #expect(try await web.api.delete(path, bearer: person.accessToken).status == 404)
             }
             #expect(try await web.api.get("/auth/grants", bearer: person.accessToken).json == ["grants": []])

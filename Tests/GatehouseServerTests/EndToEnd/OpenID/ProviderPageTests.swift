@@ -205,6 +205,9 @@ struct ProviderPageTests {
             #expect(try await browser.comeBack(from: signUp, ["code": evidence.proof]).code != nil)
             let silent = try await browser.begin(party, ["provider": "scripted"])
             #expect(silent.code != nil, "nobody needs to sign in")
+            for (prompt, step) in [("select_account", "accounts"), ("login", "reauthenticate")] {
+                #expect(try await browser.begin(party, ["provider": "scripted", "prompt": prompt]).step == step)
+            }
             for name in ["email", "nothing", "scripted/../email"] {
                 var other = PageBrowser(server)
                 #expect(try await other.begin(party, ["provider": name]).step == "signin")

@@ -162,6 +162,8 @@ struct SignInPageTests {
             #expect(try await browser.signIn(person, at: back).code != nil)
             #expect(try await browser.open("/account").text.contains("<html lang=\"de\">"))
             #expect(browser.cookieLines["gatehouse-lang-demo"]?.contains("Max-Age") == false)
+            let out = try await browser.open("/oauth/logout?ui_locales=fr")
+            #expect(out.text.contains("<html lang=\"fr\">"), "the client asks later than the link")
             let again = try await browser.begin(party, ["prompt": "login"])
             #expect(again.text.contains("<html lang=\"de\">"), "the client asks for none")
             let spanish = try await browser.begin(party, ["prompt": "login", "ui_locales": "es"])
