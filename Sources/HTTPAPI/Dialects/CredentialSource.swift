@@ -8,7 +8,7 @@ internal import ProviderKit
 enum CredentialSource: Sendable {
     /// `Authorization: Bearer` (RFC 6750, 2.1).
     case authorization
-    /// A field whose value is the token.
+    /// A field whose value is the token; an empty one has none.
     case header(HTTPField.Name)
 
     /// If `ignoresOtherSchemes`, the field `Authorization` may be for a proxy, with another scheme than `Bearer`.
@@ -21,7 +21,7 @@ enum CredentialSource: Sendable {
                 guard ignoresOtherSchemes, !Self.isBearer(value) else { throw Self.missing }
                 return nil
             }
-        case .header(let name): headers[values: name]
+        case .header(let name): headers[values: name].filter { !$0.isEmpty }
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Accounts
 internal import HTTPTypes
+internal import OpenID
 internal import ProviderKit
 
 /// What an app of Immich asks a server before anybody has signed in.
@@ -88,7 +89,7 @@ private struct ImmichFeatures: ResponsePayload {
     let application: Accounts.Application
 
     static let fields = ResponseFields<Self>("ImmichFeatures", furtherMembers: \.settings.features) {
-        Field("oauth") { $0.settings.provider != nil }
+        Field("oauth", \.offersPages)
         member("oauthAutoLaunch")
         Field("passwordLogin") { $0.settings.offersPasswords && $0.application.providers.admitsPasswords }
         Field("configFile") { _ in true }
@@ -103,6 +104,13 @@ private struct ImmichFeatures: ResponsePayload {
         member("reverseGeocoding")
         member("sidecar")
         member("ocr")
+    }
+
+    /// Whether the app's button leads to pages, which a provider that is switched off does not have.
+    private var offersPages: Bool {
+        guard let name = settings.provider else { return false }
+        return name.hasSameBytes(as: OwnClient.hostedProvider)
+            || application.providers.redirecting.contains { $0.name.hasSameBytes(as: name) }
     }
 
     private static func member(_ name: String) -> Field<Self> {

@@ -59,6 +59,15 @@ struct CredentialSourceTests {
         }
     }
 
+    @Test func `an empty field of an app's own has no token`() async throws {
+        try await ImmichApp.with { server, app in
+            let token = try await app.token(at: server)
+            let headers: HTTPHeaders = ["authorization": "Bearer \(token)", "x-immich-user-token": ""]
+            #expect(try await app.call(.GET, "/users/me", headers: headers).status == 200)
+            #expect(try await app.call(.GET, "/users/me", headers: ["x-immich-user-token": ""]).status == 401)
+        }
+    }
+
     @Test func `where a token can only be in Authorization, another scheme is refused`() async throws {
         try await ImmichApp.with { server, app in
             let answer = try await app.api.send(

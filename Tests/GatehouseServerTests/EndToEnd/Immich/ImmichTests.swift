@@ -26,6 +26,18 @@ struct ImmichTests {
         }
     }
 
+    @Test func `the app has no button for a provider that is switched off`() async throws {
+        try await TestServer.with(
+            application: ImmichApp.application, providers: ImmichApp.providers, admin: "{ application: demo }"
+        ) { server in
+            let (app, key) = (ImmichApp(api: APIClient(server)), try await server.serviceKey())
+            let switched = try await app.api.switchProvider(
+                "scripted", app.api.plan("scripted", "off", key), key)
+            #expect(switched.status == 200, "\(switched.text)")
+            #expect(try await app.call(.GET, "/server/features")["oauth"] == false)
+        }
+    }
+
     @Test func `the configuration speaks for the back end, but not for Gatehouse`() async throws {
         let application = """
             dialects:
