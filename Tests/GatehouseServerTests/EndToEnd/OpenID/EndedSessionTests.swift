@@ -189,10 +189,16 @@ struct EndedSessionTests {
                     },
                 ]
                 for (name, end) in ends {
-                    let code = try await here.code(Self.offline, cookie: cookie)
-                    let answers = try await withThrowingTaskGroup(of: APIClient.Answer.self) { group in
-                        for party in [here, there, here, there] { group.addTask { try await party.redeem(code) } }
-                        return try await group.reduce(into: []) { $0.append($1) }
+                    var (code, answers) = ("", [APIClient.Answer]())
+                    // A redemption two seconds after the first one is a replay, so on a slow machine this is tried again.
+                    for _ in 1...20 {
+                        let (issued, began) = (try await here.code(Self.offline, cookie: cookie), ContinuousClock.now)
+                        answers = try await withThrowingTaskGroup(of: APIClient.Answer.self) { group in
+                            for party in [here, there, here, there] { group.addTask { try await party.redeem(issued) } }
+                            return try await group.reduce(into: []) { $0.append($1) }
+                        }
+                        code = issued
+                        if ContinuousClock.now - began < .seconds(2) { break }
                     }
                     let tokens = try #require(answers.first { $0.status == 200 }, "\(name)")
                     #expect(answers.filter { $0.isOAuthError(400, "invalid_grant") }.count == 3, "\(name)")
