@@ -37,7 +37,7 @@ package struct NewAdminInvitation: Sendable {
     ) throws {
         let lifetime = lifetime ?? AdminInvitations.standardLifetime
         guard AdminInvitations.lifetimes.contains(lifetime) else {
-            throw AccountsError.invalidParameter("expiresIn", reason: "is not between 1 hour and 7 days")
+            throw AccountsError.invalidParameter("expiresIn", reason: "is not between 1 second and 7 days")
         }
         address = try email.map { typed in
             guard let address = EmailAddress(typed) else {

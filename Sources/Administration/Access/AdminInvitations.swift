@@ -7,7 +7,7 @@ package struct AdminInvitations: Sendable {
     package typealias Store = AdminInvitationStore & AdminGrants.Store
 
     /// How long a link may be valid, and how long it is if nothing is said.
-    package static let lifetimes: ClosedRange<Duration> = .seconds(3600)...(.seconds(7 * 86_400))
+    package static let lifetimes: ClosedRange<Duration> = .seconds(1)...(.seconds(7 * 86_400))
     package static let standardLifetime: Duration = .seconds(86_400)
 
     /// What came of using a link.

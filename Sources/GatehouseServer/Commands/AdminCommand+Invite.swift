@@ -19,7 +19,7 @@ extension AdminCommand {
         var role = AdminScope.Role.owner
         @Option(help: "The application that the role is for, or `all`.")
         var on = "all"
-        @Option(help: "How long the link can be used, from 1h to 7d.")
+        @Option(help: "How long the link can be used, up to 7d.")
         var expires = "24h"
 
         func run(installed: InstalledProviders) async throws {

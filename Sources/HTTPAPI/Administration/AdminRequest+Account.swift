@@ -14,15 +14,17 @@ extension AdminRequest {
         get throws { services.acts.keepingOwners(of: try settings.home, for: administrator) }
     }
 
-    /// Checks the phrase of an act on an account.
+    /// Checks the phrase of an act on an account of `home`, or else of the application of the path.
     ///
     /// - Throws: `AccountsError.accountNotFound`; `AdministrationError.confirmationRequired`.
-    func require(_ confirm: String?, toBe phrase: String, of uid: UUID) async throws {
+    func require(
+        _ confirm: String?, toBe phrase: String, of uid: UUID, in home: Accounts.Application? = nil
+    ) async throws {
         do {
             try AdministrationError.require(confirm, toBe: phrase)
         } catch {
             // An unknown account comes before a wrong phrase.
-            _ = try await account(uid)
+            _ = try await services.reading.detail(of: uid, in: home ?? application)
             throw error
         }
     }

@@ -121,7 +121,7 @@ struct AccessOperations {
             for scope in role.scopes.sorted() { try request.administrator.require(scope) }
             let grants = useCases.grants(home: try request.settings.home)
             try await grants.grant(
-                role, to: input.uid, on: request.application, by: request.act(because: input.body.checkedReason))
+                role, to: input.uid, on: request.application, by: request.actWithoutNote(input.body))
             return try await grants.list(on: request.application)
         }
     }
@@ -129,13 +129,15 @@ struct AccessOperations {
     var revokeGrant: AdminOperation<(uid: UUID, body: Act<RevocationBody>), [AdminGrant]> {
         AdminOperation(
             "admins.revoke", scope: .writeAdmins, needsProof: true,
-            errors: [.notFound, .confirmationRequired, .lastOwner, .wrongState]
+            errors: [.accountNotFound, .confirmationRequired, .lastOwner, .wrongState]
         ) { request, input in
-            let reason = try input.body.checkedReason
+            let act = try request.actWithoutNote(input.body)
             try request.requireOwnApplication(input.body.body.on)
-            try AdministrationError.require(input.body.body.confirm, toBe: "revoke \(input.uid.text)")
-            let grants = useCases.grants(home: try request.settings.home)
-            try await grants.revoke(input.uid, on: request.application, by: request.act(because: reason))
+            let home = try request.settings.home
+            try await request.require(
+                input.body.body.confirm, toBe: "revoke \(input.uid.text)", of: input.uid, in: home)
+            let grants = useCases.grants(home: home)
+            try await grants.revoke(input.uid, on: request.application, by: act)
             return try await grants.list(on: request.application)
         }
     }

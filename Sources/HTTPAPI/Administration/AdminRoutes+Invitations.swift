@@ -50,7 +50,7 @@ struct InvitationOperations {
             }
             let act = try await request.act(input.body, on: input.uid)
             if body.deliver == .show {
-                try AdministrationError.require(body.confirm, toBe: "recover \(input.uid.text)")
+                try await request.require(body.confirm, toBe: "recover \(input.uid.text)", of: input.uid)
             }
             return try await useCases.recoveryLinks.make(
                 body.deliver, for: input.uid, by: act, through: request.acts, in: request.application)

@@ -157,7 +157,7 @@ struct ConsoleOperations: Sendable {
                 if let refused = try await entrance.refuseForeignForm(in: session, context) { return refused }
                 try await console.sessions.end(session, home: issuer.application)
             } else if entrance.isForeign(context.request.request, settings) {
-                return .notice("csrf", status: .forbidden)
+                return .notice("csrf", refusing: .forbidden)
             }
             var response = Response.notice("signed-out", status: .ok)
             for cookie in ConsoleCookie.allCases { response.headers.append(cookie.drop(settings: settings)) }

@@ -33,7 +33,7 @@ extension SQLStore: ConsoleSessionStore {
                floor(extract(epoch FROM now()) - extract(epoch FROM least(s.authenticated_at, c.proven_at)))::bigint,
                s.methods, i.provider,
                least(c.expires_at, s.expires_at), c.used_at < now() - $3::interval,
-               c.used_at < now() - interval '1 minute', g.role, g.granted_on, s.identity_id = ANY (g.identities)
+               c.used_at < now() - least(interval '1 minute', $3::interval / 4), g.role, g.granted_on, s.identity_id = ANY (g.identities)
           FROM console_sessions c
           JOIN sessions s ON s.application_id = $1 AND s.id = c.session_id AND s.uid = c.uid
           JOIN accounts a ON a.application_id = $1 AND a.uid = s.uid
@@ -48,8 +48,7 @@ extension SQLStore: ConsoleSessionStore {
     private static let noteUse = Statement(
         .write,
         """
-        UPDATE console_sessions SET used_at = now()
-         WHERE application_id = $1 AND hash = $2 AND used_at < now() - interval '1 minute'
+        UPDATE console_sessions SET used_at = now() WHERE application_id = $1 AND hash = $2
         """)
 
     package func consoleSession(

@@ -64,7 +64,7 @@ struct ConsoleClaim: Sendable {
     private func keep(_ token: String, _ context: OperationContext) async throws -> Response {
         let (settings, issuer) = try context.console
         guard context.request.request.isOfOwnPage(at: settings.origin) else {
-            return .notice("csrf", status: .forbidden)
+            return .notice("csrf", refusing: .forbidden)
         }
         guard try await invitations(context).look(at: token) != nil else { return Self.gone }
         var response =
@@ -152,7 +152,7 @@ struct ConsoleClaim: Sendable {
     // MARK: - Pages
 
     /// The page of a link that is unknown, used or expired.
-    private static var gone: Response { .notice("claim", status: .notFound) }
+    private static var gone: Response { .notice("claim", refusing: .notFound) }
 
     /// The page for an account that does not own the address that the link names.
     private func refused() -> Response {

@@ -33,7 +33,7 @@ struct ConsoleGuard: Sendable {
         else {
             // A person with a role for another application does not learn which applications there are.
             guard session.grants.contains(where: \.counts) else { return .refused(await refuse(session, context)) }
-            return .refused(.notice("unknown-application", status: .notFound))
+            return .refused(.notice("unknown-application", refusing: .unknownApplication))
         }
         let scope = RequestScope(serving: served, like: context.scope)
         return .request(
@@ -55,7 +55,7 @@ struct ConsoleGuard: Sendable {
         let request = context.request.request
         let path = request.method == .post ? request.uri.path : request.head.path ?? "/console"
         guard let session = try await session(of: context) else {
-            if isForeign(request, settings) { return .refused(.notice("csrf", status: .forbidden)) }
+            if isForeign(request, settings) { return .refused(.notice("csrf", refusing: .forbidden)) }
             return .refused(try signIn.begin(returningTo: path, from: context))
         }
         if let refused = try await refuseForeignForm(in: session, context) { return .refused(refused) }
@@ -84,7 +84,7 @@ struct ConsoleGuard: Sendable {
             return nil
         }
         await audit("csrf", session, context)
-        return .notice("csrf", status: .forbidden)
+        return .notice("csrf", refusing: .forbidden)
     }
 
     /// Whether another site, or a program, has sent a form.
@@ -112,9 +112,9 @@ struct ConsoleGuard: Sendable {
         -> Response
     {
         await audit(reason, session, context)
-        if reason == "method" { return .notice("method", status: .forbidden) }
+        if reason == "method" { return .notice("method", refusing: .forbidden) }
         let isOtherIdentity = !session.grants.isEmpty && !session.grants.contains(where: \.counts)
-        return .notice(isOtherIdentity ? "other-identity" : "no-role", status: .forbidden)
+        return .notice(isOtherIdentity ? "other-identity" : "no-role", refusing: .forbidden)
     }
 
     private func audit(_ reason: String, _ session: ConsoleSession, _ context: OperationContext) async {

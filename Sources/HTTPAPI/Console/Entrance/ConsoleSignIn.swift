@@ -130,15 +130,27 @@ extension Response {
         .html(page.html(in: frame), headers: ConsolePage.headers, status: status)
     }
 
+    /// A page with one sentence about what was refused, and a link to go on.
+    static func notice(_ name: String, refusing code: ErrorCode) -> Response {
+        .notice(name, status: HTTPResponse.Status(code: code.status), code: code)
+    }
+
     /// A page with one sentence, and a link to go on: to `href`, or as the sentence needs it.
-    static func notice(_ name: String, status: HTTPResponse.Status, href: String? = nil) -> Response {
+    static func notice(
+        _ name: String, status: HTTPResponse.Status, href: String? = nil, code: ErrorCode? = nil
+    ) -> Response {
         let title = ConsoleTemplates.text("notice.\(name).title") ?? "Console"
         let again = ConsoleTemplates.text("notice.\(name).again")
         var values: [String: JSONValue] = [
             "again": .string(again ?? ConsoleTemplates.text("notice.again") ?? ""),
             "href": ["whole": .string(href ?? (again == nil ? "/console" : "/console/sign-in"))],
         ]
-        values["text"] = ConsoleTemplates.text("notice.\(name).text").map { .string($0) }
+        let text = ConsoleTemplates.text("notice.\(name).text").map { JSONValue.string($0) }
+        if let code {
+            values["refusal"] = ["code": .string(code.rawValue), "text": text ?? .null]
+        } else {
+            values["text"] = text
+        }
         return .console(ConsolePage("notice", title: title, values), status: status)
     }
 }

@@ -138,6 +138,11 @@ struct AccountPagesTests {
             let taken = try await browser.post(path, emptied).follow()
             #expect(taken.text.contains("The account has no roles."), "\(taken.text)")
             #expect(taken.text.contains("&quot;plan&quot;"), "the claims stay")
+            let other = form.filled(reason).filter { $0.0 != "claims" }
+            let kept = try await browser.post(path, other).follow()
+            #expect(kept.text.contains("&quot;plan&quot;"), "they were not sent")
+            let none = try await browser.post(path, other + [("claims", "")]).follow()
+            #expect(!none.text.contains("&quot;plan&quot;"), "\(none.text)")
         }
     }
 

@@ -91,6 +91,7 @@ struct ConsoleAttackTests {
                 let events = try await server.audited {
                     let answer = try await browser.post(path, Self.typed + [("csrf", csrf)])
                     #expect(answer.status == 403 && answer.title == "This form is not from this session", "\(csrf)")
+                    #expect(answer.alertCode == "FORBIDDEN")
                 }
                 #expect(events.map(\.event) == ["admin.refused"], "\(csrf)")
             }

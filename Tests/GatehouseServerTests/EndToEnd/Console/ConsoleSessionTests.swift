@@ -81,6 +81,12 @@ struct ConsoleSessionTests {
             let back = try await browser.prove(at: asked)
             #expect(back.status == 200 && back.path == "/console/demo/messages")
         }
+        try await ConsoleBrowser.with(admin: "idle: 20s") { server, browser in
+            for _ in 0..<3 {
+                try await server.age("console_sessions", "used_at", by: "12 seconds")
+                #expect(try await browser.open("/console/demo", following: false).status == 200)
+            }
+        }
     }
 
     @Test func `what was typed waits for ten minutes, and only in its own session`() async throws {

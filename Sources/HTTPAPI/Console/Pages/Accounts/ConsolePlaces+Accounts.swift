@@ -13,9 +13,9 @@ extension ConsolePlaces {
         "/accounts/{uid}/access": { _, endpoint, fields in
             var body = try ConsoleForm.body(of: endpoint, from: fields)
             // The form shows the present roles and claims, so that an emptied field takes them all away.
-            if case .object(var members) = body, !fields.all("roles").isEmpty {
-                members["roles"] = members["roles"] ?? []
-                members["claims"] = members["claims"] ?? [:]
+            if case .object(var members) = body {
+                if !fields.all("roles").isEmpty { members["roles"] = members["roles"] ?? [] }
+                if fields.emptied.contains("claims") { members["claims"] = [:] }
                 body = .object(members)
             }
             return [body]
