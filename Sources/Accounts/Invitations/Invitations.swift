@@ -60,7 +60,9 @@ package struct Invitations: Sendable {
             let session = tokens.newSession(by: evidence, of: provider.name, from: client, in: application)
             let opened = try await open(session, by: verdict, store: store)
             try await add(invited, to: opened, by: session, claiming: verdict.claimed, store: store)
-            return try await complete(opened, with: invited.invitation, by: session, store: store)
+            let outcome = try await complete(opened, with: invited.invitation, by: session, store: store)
+            try await linking.note(outcome, of: presented, in: application, store: store)
+            return outcome
         }
         return try await tokens.signedIn(outcome, in: application)
     }

@@ -104,7 +104,7 @@ package enum CodePresentation: Sendable {
     case redeemed(RedeemedFlow)
     /// The code was already presented, too long ago for a duplicate request.
     case replayed(session: UUID, of: UUID)
-    /// The code is unknown, expired or for another use, or was presented a moment ago.
+    /// The code is unknown, expired or unused and for another use, or was presented a moment ago.
     case refused
 }
 
@@ -128,8 +128,8 @@ package protocol RedirectFlowStore: Sendable {
 package protocol FlowCodeStore: Sendable {
     /// Consumes the code and locks its flow for the rest of the transaction.
     ///
-    /// A code that was used less than `tolerance` ago is refused, and so is one for another use, which remains valid,
-    /// and one with evidence from a browser's session that has ended.
+    /// A code that was used less than `tolerance` ago is refused, and so is an unused one for another use, which remains
+    /// valid, and one with evidence from a browser's session that has ended.
     func redeem(
         code: [UInt8], for use: FlowUse, tolerance: Duration, application: Application.ID
     ) async throws -> CodePresentation

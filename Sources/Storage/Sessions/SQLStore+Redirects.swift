@@ -75,6 +75,9 @@ extension SQLStore: FlowCodeStore, RedirectFlowStore {
         guard rows.affected == 1 else { throw StoreConflict() }
     }
 
+    /// A code that was used is found for every use, so that its late replay ends the session that it opened.
+    ///
+    /// `session_id` is the browser's session that the evidence is from until the code is used, then the opened session.
     private static let redeem = Statement(
         .write, earlierSessions,
         """

@@ -45,6 +45,14 @@ struct RedirectClient: Sendable {
             "/auth/oauth/\(provider)/authorize", .object(body.merging(members) { $1 }), bearer: bearer)
     }
 
+    /// The members of a call that redeems the code with which a flow came back.
+    func proof(of arrival: URLComponents, verifier: String? = nil) -> [String: JSONValue] {
+        [
+            "code": .string(arrival.query("code") ?? ""), "state": .string(arrival.query("state") ?? ""),
+            "redirect_uri": .string(redirectURI), "codeVerifier": .string(verifier ?? self.verifier),
+        ]
+    }
+
     func begin(
         _ parameters: [String: String] = [:], omitting: Set<String> = [], bearer: String? = nil
     ) async throws -> Flow {

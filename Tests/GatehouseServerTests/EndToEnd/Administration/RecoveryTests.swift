@@ -63,6 +63,28 @@ struct RecoveryTests {
         }
     }
 
+    @Test(arguments: [true, false]) func `a late replay of a provider's code ends the session that it opened`(
+        byRecovery isRecovery: Bool
+    ) async throws {
+        try await TestServer.inviting(application: "redirectURIs: [\"demo://oauth/callback\"]") { server, client, key in
+            let redirect = RedirectClient(api: client)
+            let arrival = try await redirect.arrive(redirect.begin(), with: .somebody("ada"))
+            let proof = redirect.proof(of: arrival).merging(["provider": "scripted"]) { $1 }
+            let entered =
+                if isRecovery {
+                    try await client.recover(
+                        client.recovery(of: client.register(at: server), by: key, at: server), proof)
+                } else {
+                    try await client.accept(
+                        client.invitation(to: APIClient.newAddress(), by: key, at: server), proof)
+                }
+            let bearer = try #require(entered["accessToken"].string, "\(entered.text)")
+            try await server.age("redirect_flows", "redeemed_at", by: "3 seconds")
+            expectError(try await redirect.redeem(arrival.query("code")), 401, "INVALID_TOKEN")
+            expectError(try await client.get("/auth/me", bearer: bearer), 401, "INVALID_TOKEN")
+        }
+    }
+
     @Test func `an identity of a provider comes in, and the old password no longer does`() async throws {
         try await TestServer.inviting { server, client, key in
             let (person, _) = try await client.victim(at: server, of: "eve")

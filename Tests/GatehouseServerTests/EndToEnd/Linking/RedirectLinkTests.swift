@@ -22,15 +22,6 @@ struct RedirectLinkTests {
         return RedirectClient.Flow(authorization: answer, url: url, cookie: nil)
     }
 
-    private func body(
-        _ redirect: RedirectClient, _ arrival: URLComponents, verifier: String? = nil
-    ) -> [String: JSONValue] {
-        [
-            "code": .string(arrival.query("code") ?? ""), "state": .string(arrival.query("state") ?? ""),
-            "redirect_uri": .string(redirect.redirectURI), "codeVerifier": .string(verifier ?? redirect.verifier),
-        ]
-    }
-
     private static let uris = "redirectURIs: [\"demo://oauth/callback\", {uri: \"plain://x\", pkce: false}]"
 
     @Test func `a flow links for the session that began it`() async throws {
@@ -42,12 +33,12 @@ struct RedirectLinkTests {
             #expect(flow.authorization["state"] == "mine")
             let arrival = try await redirect.arrive(flow, with: .somebody("ada"))
             let linked = try await client.post(
-                "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: person.accessToken)
+                "/auth/identities/scripted", .object(redirect.proof(of: arrival)), bearer: person.accessToken)
             #expect(linked.status == 200 && linked["user"]["id"].string == person.uid, "\(linked.text)")
             #expect(linked["user"]["authProviders"] == ["email", "scripted"])
             expectError(
                 try await client.post(
-                    "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: person.accessToken), 401,
+                    "/auth/identities/scripted", .object(redirect.proof(of: arrival)), bearer: person.accessToken), 401,
                 "INVALID_TOKEN", "again")
         }
     }
@@ -61,13 +52,13 @@ struct RedirectLinkTests {
             let flow = try await begin(redirect, linking: person.accessToken)
             let arrival = try await redirect.arrive(flow, with: .somebody("ada"))
             let linked = try await client.post(
-                "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: person.accessToken)
+                "/auth/identities/scripted", .object(redirect.proof(of: arrival)), bearer: person.accessToken)
             let bearer = try #require(linked["accessToken"].string)
             func replay() async throws -> APIClient.Answer {
                 isAtSignIn
                     ? try await redirect.redeem(arrival.query("code"))
                     : try await client.post(
-                        "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: person.accessToken)
+                        "/auth/identities/scripted", .object(redirect.proof(of: arrival)), bearer: person.accessToken)
             }
             expectError(try await replay(), 401, "INVALID_TOKEN", "a double click")
             #expect(try await client.get("/auth/me", bearer: bearer).status == 200)
@@ -88,7 +79,7 @@ struct RedirectLinkTests {
             for bearer in [victim.accessToken, nil] {
                 expectError(
                     try await client.post(
-                        "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: bearer),
+                        "/auth/identities/scripted", .object(redirect.proof(of: arrival)), bearer: bearer),
                     401, "INVALID_TOKEN")
             }
             expectError(try await redirect.redeem(arrival.query("code")), 401, "INVALID_TOKEN", "at sign-in")
@@ -96,7 +87,7 @@ struct RedirectLinkTests {
             redirect.redirectURI = "plain://x"
             let plain = try await redirect.begin(omitting: ["code_challenge", "code_challenge_method"])
             let stray = try await redirect.arrive(plain, with: .somebody("malice"))
-            var unproven = body(redirect, stray)
+            var unproven = redirect.proof(of: stray)
             unproven["codeVerifier"] = nil
             expectError(
                 try await client.post("/auth/identities/scripted", .object(unproven), bearer: victim.accessToken), 401,
@@ -113,7 +104,7 @@ struct RedirectLinkTests {
             let arrival = try await redirect.arrive(flow, with: .somebody("bob"))
             let fresh = try await client.reauthenticate(.somebody("ada"), bearer: person.accessToken)
             let linked = try await client.post(
-                "/auth/identities/scripted", .object(body(redirect, arrival)), bearer: fresh["accessToken"].string)
+                "/auth/identities/scripted", .object(redirect.proof(of: arrival)), bearer: fresh["accessToken"].string)
             #expect(linked.status == 200 && linked["user"]["id"].string == person.uid, "\(linked.text)")
         }
     }
@@ -124,8 +115,8 @@ struct RedirectLinkTests {
             let person = try await client.newcomer("ada")
             let arrival = try await redirect.arrive(
                 begin(redirect, linking: person.accessToken), with: .somebody("bob"))
-            let wrong = body(redirect, arrival, verifier: String(repeating: "x", count: 43))
-            for body in [wrong, body(redirect, arrival)] {
+            let wrong = redirect.proof(of: arrival, verifier: String(repeating: "x", count: 43))
+            for body in [wrong, redirect.proof(of: arrival)] {
                 expectError(
                     try await client.post("/auth/identities/scripted", .object(body), bearer: person.accessToken), 401,
                     "INVALID_TOKEN")
@@ -133,7 +124,7 @@ struct RedirectLinkTests {
             let second = try await redirect.arrive(begin(redirect, linking: person.accessToken), with: .somebody("bob"))
             expectError(
                 try await client.post(
-                    "/auth/identities/other", .object(body(redirect, second)), bearer: person.accessToken), 401,
+                    "/auth/identities/other", .object(redirect.proof(of: second)), bearer: person.accessToken), 401,
                 "INVALID_TOKEN", "another provider")
         }
     }
