@@ -97,6 +97,7 @@ import Testing
         let error = PostgresError.server(ServerError(sqlState: sqlState, message: "", routine: routine))
         #expect(error.isLossOfNode == isLoss)
     }
+
     @Test(arguments: [
         ("duplicate key value violates unique constraint \"addresses_pkey_102034\"", true, false),
         ("insert or update on table \"sessions_102040\" violates foreign key constraint \"of_account\"", false, true),

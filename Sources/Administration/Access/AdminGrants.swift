@@ -71,20 +71,21 @@ package struct AdminGrants: Sendable {
 
     /// Revokes a role for one application, or for all; without one, nothing changes.
     ///
-    /// - Throws: `AdministrationError.accountNotFound`, `lastOwner`, and `wrongState` if the account has no role for
-    ///   `application`, but one for all, which is not the last owner's.
+    /// - Throws: `AdministrationError.accountNotFound`; `wrongState` if the account has no role for `application`, but
+    ///   one for all; `lastOwner` if that is the last owner's.
     package func revoke(_ uid: UUID, on application: Application?, by act: AdministrativeAct) async throws {
         try await store.retryingTransaction(within: .administration) { store in
             guard try await store.lockAccount(uid, application: home.id) != nil else {
                 throw AdministrationError.accountNotFound
             }
-            let isLastOwner = try await store.lockOwners(home: home.id) == [uid]
-            if application == nil, isLastOwner { throw AdministrationError.lastOwner }
+            if application == nil, try await store.lockOwners(home: home.id) == [uid] {
+                throw AdministrationError.lastOwner
+            }
             let isRevoked = try await store.revokeGrant(of: uid, on: application, by: act, home: home.id)
             guard !isRevoked, application != nil,
                 try await store.grants(home: home.id).contains(where: { $0.uid == uid && $0.application == nil })
             else { return }
-            guard !isLastOwner else { throw AdministrationError.lastOwner }
+            guard try await store.lockOwners(home: home.id) != [uid] else { throw AdministrationError.lastOwner }
             throw AdministrationError.wrongState(
                 reason: "The account's role is for all applications; the command to revoke it is "
                     + "gatehouse admin revoke \(uid.text) --on all")

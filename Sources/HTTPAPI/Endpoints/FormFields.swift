@@ -24,7 +24,7 @@ struct FormFields: Sendable {
         }
         // An empty value counts as absent (RFC 6749, 3.1).
         self.values = values.filter { !$0.value.isEmpty }
-        emptied = Set(values.filter(\.value.isEmpty).keys)
+        emptied = Set(values.lazy.filter(\.value.isEmpty).map(\.key))
     }
 
     /// All names with their values, in the order of the text.

@@ -109,10 +109,10 @@ extension StepPage.Problem {
 }
 
 extension PageLanguage {
-    /// The language that a link of a page has chosen, else the client's (`ui_locales`), the account's, the browser's or
-    /// the application's.
+    /// The first of these that there is: the language of this link of a page, `ui_locales` of this URL, the language of
+    /// an earlier link, `ui_locales` of the client's request, the account's, the browser's, the application's.
     ///
-    /// `ui_locales` in the URL is newer than the language that an earlier link has chosen.
+    /// A request with `ui_locales` begins without the language of an earlier link.
     init(
         of request: Request, client: [String] = [], account: String? = nil, at application: ServedApplication?
     ) {

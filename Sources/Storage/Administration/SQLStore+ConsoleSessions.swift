@@ -23,6 +23,8 @@ extension SQLStore: ConsoleSessionStore {
     }
 
     /// A row for each grant of the account, or one without.
+    ///
+    /// A use is noted at most once a minute, and often enough that a session in use does not become idle.
     private static let selectConsoleSession = Statement(
         .read,
         """
@@ -33,7 +35,8 @@ extension SQLStore: ConsoleSessionStore {
                floor(extract(epoch FROM now()) - extract(epoch FROM least(s.authenticated_at, c.proven_at)))::bigint,
                s.methods, i.provider,
                least(c.expires_at, s.expires_at), c.used_at < now() - $3::interval,
-               c.used_at < now() - least(interval '1 minute', $3::interval / 4), g.role, g.granted_on, s.identity_id = ANY (g.identities)
+               c.used_at < now() - least(interval '1 minute', $3::interval / 4), g.role, g.granted_on,
+               s.identity_id = ANY (g.identities)
           FROM console_sessions c
           JOIN sessions s ON s.application_id = $1 AND s.id = c.session_id AND s.uid = c.uid
           JOIN accounts a ON a.application_id = $1 AND a.uid = s.uid

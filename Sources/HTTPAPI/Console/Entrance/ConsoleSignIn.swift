@@ -69,8 +69,8 @@ struct ConsoleSignIn: Sendable {
         guard let flow, let state = flow["state"].string, query["state"]?.hasSameBytes(as: state) == true,
             let path = flow["path"].string, let verifier = flow["verifier"].string,
             let provenAfter = flow["provenAfter"].integer
-        else { return .notice("callback", status: .badRequest) }
-        guard let code = query["code"] else { return .notice("callback", status: .forbidden) }
+        else { return .notice("callback", refusing: .invalidState) }
+        guard let code = query["code"] else { return .notice("callback", refusing: .forbidden) }
         let client = try issuer.settings.client(OAuthClient.consoleID)
         let grant: SessionGrant
         do {
@@ -79,7 +79,7 @@ struct ConsoleSignIn: Sendable {
                     "code": [code], "redirect_uri": [settings.callback], "code_verifier": [verifier],
                 ]), for: client, by: issuer)
         } catch is OAuthError {
-            return .notice("callback", status: .badRequest)
+            return .notice("callback", refusing: .invalidState)
         }
         // A session that another device has lent proves nothing.
         guard !grant.isBorrowed else { return try begin(returningTo: path, prompting: true, from: context) }
@@ -88,7 +88,7 @@ struct ConsoleSignIn: Sendable {
         let isProven = Int64(grant.authenticatedAt.timeIntervalSince1970) + Self.tolerance >= provenAfter
         guard !isOtherAccount, isProven else {
             try await console.sessions.discard(grant.sessionID, of: grant.uid, home: home)
-            return .notice(isOtherAccount ? "other-account" : "callback", status: .forbidden)
+            return .notice(isOtherAccount ? "other-account" : "callback", refusing: .forbidden)
         }
         let cookie = try await console.sessions.open(
             grant.sessionID, of: grant.uid,
