@@ -34,7 +34,7 @@ struct ConsoleWalkTests {
             try await walk.press("claim")
             try await walk.expect(heading: "Overview", said: "You are an administrator now.")
             try await walk.open(path)
-            try await walk.expect(heading: "This link cannot be used")
+            try await walk.expect(heading: "This link cannot be used", alert: "NOT_FOUND")
         }
     }
 
