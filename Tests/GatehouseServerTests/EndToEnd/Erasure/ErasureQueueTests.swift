@@ -27,7 +27,7 @@ struct ErasureQueueTests {
             ) { server in
                 let client = APIClient(server)
                 for _ in 1...120 { try await client.deleteAccount(client.guest()) }
-                try await eventually("all of them have begun") {
+                try await eventually("all of them have begun", within: .seconds(60)) {
                     try await server.count("SELECT count(*) FROM erasures WHERE began_at IS NOT NULL") == 120
                 }
                 let other = APIClient(server, application: "prompt")
@@ -39,7 +39,7 @@ struct ErasureQueueTests {
                 // After an hour of waiting they are checked only every few minutes.
                 try await server.age("erasures", "began_at", by: "1 hour", where: "erased_at IS NULL")
                 try await server.execute("UPDATE erasures SET look_again_at = now() WHERE erased_at IS NULL")
-                try await eventually("each is looked at once more") {
+                try await eventually("each is looked at once more", within: .seconds(60)) {
                     try await server.count(
                         "SELECT count(*) FROM erasures WHERE look_again_at > now() + interval '10 minutes'") == 120
                 }
