@@ -61,7 +61,7 @@ package struct Invitations: Sendable {
             let opened = try await open(session, by: verdict, store: store)
             try await add(invited, to: opened, by: session, claiming: verdict.claimed, store: store)
             let outcome = try await complete(opened, with: invited.invitation, by: session, store: store)
-            try await linking.note(outcome, of: presented, in: application, store: store)
+            try await linking.redemption.note(outcome, of: presented, in: application, store: store)
             return outcome
         }
         return try await tokens.signedIn(outcome, in: application)

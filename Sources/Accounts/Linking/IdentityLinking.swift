@@ -183,17 +183,9 @@ package struct IdentityLinking: Sendable {
             let (evidence, client) = try await accept(
                 proof, of: provider, for: use, from: client, in: application, store: store)
             let outcome = try await body(evidence, client, store)
-            try await note(outcome, of: proof, in: application, store: store)
+            try await redemption.note(outcome, of: proof, in: application, store: store)
             return outcome
         }
-    }
-
-    /// Notes which session the code of a redirect flow has opened, so that a late replay of the code ends it.
-    func note(
-        _ outcome: SignInOutcome, of proof: PresentedProof, in application: Application, store: any Store
-    ) async throws {
-        guard case .redirectCode(let code) = proof else { return }
-        try await redemption.note(outcome, of: code, in: application, store: store)
     }
 
     /// Checks a proof in the current transaction, which also consumes its code.

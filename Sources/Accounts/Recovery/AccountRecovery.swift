@@ -93,7 +93,7 @@ package struct AccountRecovery: Sendable {
             try await revokeAccess(to: link, in: application, store: store)
             try await record(link, by: session, store: store)
             let outcome = try await enter(link.uid, by: entrance, writer, store: store)
-            try await linking.note(outcome, of: presented, in: application, store: store)
+            try await linking.redemption.note(outcome, of: presented, in: application, store: store)
             return outcome
         }
         return try await tokens.signedIn(outcome, in: application)

@@ -99,19 +99,21 @@ package struct CodeRedemption: Sendable {
                 opened.grant.isBorrowed = true
                 outcome = .opened(opened, secret: secret)
             }
-            try await note(outcome, of: presented, in: application, store: store)
+            try await note(outcome, of: .redirectCode(presented), in: application, store: store)
             return outcome
         }
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// Notes which session the code has opened, so that a late replay of the code ends it.
+    /// Notes which session the code of a redirect flow has opened, so that a late replay of the code ends it.
     ///
     /// A browser that has a session of the account keeps it, so the id may differ from the one that was asked for.
     func note(
-        _ outcome: SignInOutcome, of presented: PresentedCode, in application: Application, store: any AcceptingStore
+        _ outcome: SignInOutcome, of proof: PresentedProof, in application: Application, store: any AcceptingStore
     ) async throws {
-        guard case .opened(let opened, _) = outcome, let code = tokens.opaque.parse(presented.code) else { return }
+        guard case .redirectCode(let presented) = proof, case .opened(let opened, _) = outcome,
+            let code = tokens.opaque.parse(presented.code)
+        else { return }
         try await store.note(session: opened.grant.sessionID, openedBy: code.hash, application: application.id)
     }
 
