@@ -45,7 +45,10 @@ import Testing
         }
     }
 
-    @Test func aStatementWithAnArrayIsPlannedOnce() async throws {
+    // Where tables are distributed, PostgreSQL chooses between plans by itself, because Citus needs the values.
+    @Test(.enabled { try await !TemporaryPostgres.isDistributed }) func aStatementWithAnArrayIsPlannedOnce()
+        async throws
+    {
         try await withDatabase(configure: { $0.pipelined = 1 }) { database in
             for count in 0..<10 {
                 _ = try await database.execute(.tablesOfNames, .texts((0..<count).map(String.init)))

@@ -70,7 +70,7 @@ struct TokenRevocationTests {
             try await server.age("token_revocations", "created_at", by: "97 hours")
             try await server.execute("UPDATE token_revocations SET due_at = now()")
             try await server.age("erasures", "requested_at", by: "98 hours")
-            try await eventually("it is erased without the service") {
+            try await eventually("it is erased without the service", within: .seconds(60)) {
                 try await client.erasure(location)["status"] == "erased"
             }
             #expect(try await client.erasure(location)["processors"].array?.first?["status"] == "unreachable")
@@ -96,7 +96,7 @@ struct TokenRevocationTests {
             }
             try await server.age("token_revocations", "created_at", by: "6 minutes")
             try await server.execute("UPDATE token_revocations SET due_at = now()")
-            try await eventually("it is given up") {
+            try await eventually("it is given up", within: .seconds(60)) {
                 try await server.count("SELECT count(*) FROM token_revocations WHERE failed_at IS NOT NULL") == 1
             }
             #expect(!isRevoked(token))
