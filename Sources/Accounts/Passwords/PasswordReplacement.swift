@@ -58,7 +58,8 @@ package struct PasswordReplacement: Sendable {
         guard let identity, identity.status == .live else { throw StoreConflict() }
         let setBefore = try await store.passwordChangedAt(of: identity.id, application: application)
         try await store.setPassword(
-            hash, of: identity.id, ownedBy: identity.uid, replacing: nil, application: application)
+            hash, of: identity.id, ownedBy: identity.uid, replacing: nil, provingMailbox: provingMailbox,
+            application: application)
         try await revokeAccess(of: identity.uid, setting: hash, proving: subject, by: session, store: store)
         try await store.clearFailures(
             tokens.opaque.attemptKey(provider: session.provider, subject: subject), application: application)

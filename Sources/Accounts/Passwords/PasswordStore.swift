@@ -111,15 +111,26 @@ package protocol PasswordStore: Sendable {
     ) async throws -> [PasswordIdentity]
 
     /// Sets a password and withdraws an admin's request to change it.
+    ///
+    /// With `provingMailbox`, a link that was mailed to the identity's own address has set it.
     /// - Throws: `StoreConflict` if the account `uid` does not have the identity, or if the stored hash differs from
     ///   `expected`; `nil` replaces any hash.
     func setPassword(
         _ hash: PasswordHash, of identity: UUID, ownedBy uid: UUID, replacing expected: PasswordHash?,
-        application: Application.ID
+        provingMailbox: Bool, application: Application.ID
     ) async throws
 }
 
 extension PasswordStore {
+    /// Sets a password that no mailed link has set.
+    package func setPassword(
+        _ hash: PasswordHash, of identity: UUID, ownedBy uid: UUID, replacing expected: PasswordHash?,
+        application: Application.ID
+    ) async throws {
+        try await setPassword(
+            hash, of: identity, ownedBy: uid, replacing: expected, provingMailbox: false, application: application)
+    }
+
     /// Returns the principal's identities of the application's password provider, the principal's own one first.
     func passwordIdentities(of principal: Principal) async throws -> [PasswordIdentity] {
         let provider = try principal.application.providers.passwordProvider().0.name

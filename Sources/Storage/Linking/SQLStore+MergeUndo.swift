@@ -9,8 +9,9 @@ extension SQLStore: MergeUndoStore {
     /// `$4` are the merge's identities as `mergeColumns` selects them, which leave the survivor if they are still there.
     /// An address moves with an identity that shows it, even if the identity gained the address after the merge. It
     /// stays if only identities that stay show it. A survivor that was a guest becomes one again, unless it has an
-    /// identity that stays; then its guest identity is deleted. The passwords of identities that leave, but did
-    /// not come with the merge, are deleted, because the survivor's owner may have set them.
+    /// identity that stays; then its guest identity is deleted. Passwords that were set while the accounts were one are
+    /// deleted with the identities that leave, because the survivor's owner may know them; those of resets stay with the
+    /// identities that the merge brought, because their owner reads the mailbox.
     private static let undoMerge = Statement(
         .write,
         """
@@ -49,7 +50,9 @@ extension SQLStore: MergeUndoStore {
             RETURNING i.id
         ), forgotten AS (
             DELETE FROM passwords p USING undone u, leaving l
-             WHERE p.application_id = $1 AND p.identity_id = l.id AND NOT l.id = ANY (u.identities)
+             WHERE p.application_id = $1 AND p.identity_id = l.id
+               AND (NOT l.id = ANY (u.identities)
+                    OR p.changed_at > u.merged_at AND p.changed_at IS DISTINCT FROM p.reset_at)
         ), unparked AS (
             UPDATE identities i SET uid = u.survivor
               FROM undone u

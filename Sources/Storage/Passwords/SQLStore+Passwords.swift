@@ -140,12 +140,12 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
         WITH identity AS MATERIALIZED (
             SELECT id FROM identities WHERE application_id = $1 AND id = $2 AND uid = $5
         ), replaced AS (
-            UPDATE passwords SET hash = $3, must_change = false, changed_at = now()
+            UPDATE passwords SET hash = $3, must_change = false, changed_at = now(), reset_at = CASE WHEN $6 THEN now() END
              WHERE application_id = $1 AND identity_id = (SELECT id FROM identity) AND hash = coalesce($4, hash)
             RETURNING identity_id
         ), inserted AS (
-            INSERT INTO passwords (application_id, identity_id, hash)
-            SELECT $1, id, $3 FROM identity WHERE $4::text IS NULL AND NOT EXISTS (SELECT 1 FROM replaced)
+            INSERT INTO passwords (application_id, identity_id, hash, reset_at)
+            SELECT $1, id, $3, CASE WHEN $6 THEN now() END FROM identity WHERE $4::text IS NULL AND NOT EXISTS (SELECT 1 FROM replaced)
             RETURNING identity_id
         ), written AS (
             SELECT identity_id FROM replaced UNION ALL SELECT identity_id FROM inserted
@@ -162,11 +162,14 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
 
     package func setPassword(
         _ hash: PasswordHash, of identity: UUID, ownedBy uid: UUID, replacing expected: PasswordHash?,
-        application: Application.ID
+        provingMailbox: Bool, application: Application.ID
     ) async throws {
         try await writeOrConflict(
             Self.setPassword,
-            [.application(application), .uuid(identity), .text(hash.phc), .text(expected?.phc), .uuid(uid)])
+            [
+                .application(application), .uuid(identity), .text(hash.phc), .text(expected?.phc), .uuid(uid),
+                .bool(provingMailbox),
+            ])
     }
 
     private static let rehash = Statement(

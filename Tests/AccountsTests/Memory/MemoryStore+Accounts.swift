@@ -189,7 +189,7 @@ extension MemoryStore: PasswordStore, PasswordResetStore, PasswordAttemptStore {
 
     func setPassword(
         _ hash: PasswordHash, of identity: UUID, ownedBy uid: UUID, replacing expected: PasswordHash?,
-        application: Application.ID
+        provingMailbox: Bool, application: Application.ID
     ) async throws {
         try await run(application) { rows in
             guard rows.identities(of: uid).contains(where: { $0.id == identity }) else { throw StoreConflict() }

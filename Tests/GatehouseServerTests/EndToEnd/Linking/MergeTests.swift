@@ -179,6 +179,33 @@ struct MergeTests {
         }
     }
 
+    @Test(arguments: ["change", "other mailbox", "own mailbox"])
+    func `a password set since the merge opens the absorbed account only if its mailbox set it`(
+        by way: String
+    ) async throws {
+        try await TestServer.linking { server, client in
+            let (ada, eve) = (try await client.register(at: server), try await client.register(at: server))
+            _ = try await client.link(.somebody("eve"), bearer: eve.accessToken)
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            let merged = try await client.merge(ticket, bearer: ada.accessToken)
+            var bearer = ada.accessToken
+            if way == "change" {
+                let change: JSONValue = ["password": .string(APIClient.otherPassword)]
+                #expect(try await client.put("/auth/change-password", change, bearer: bearer).status == 204)
+            } else {
+                let person = way == "own mailbox" ? eve : ada
+                #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
+                bearer = try await client.bearer(of: person)
+            }
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            #expect(try await client.post(undo, bearer: bearer).status == 204)
+
+            let login = try await client.login(eve.email, APIClient.otherPassword)
+            guard way == "own mailbox" else { return expectError(login, 401, "INVALID_CREDENTIALS") }
+            #expect(login["user"]["id"].string == eve.uid, "\(login.text)")
+        }
+    }
+
     @Test func `an undo leaves alone what a later merge has brought`() async throws {
         try await TestServer.linking { server, client in
             let ada = try await client.register(at: server)
