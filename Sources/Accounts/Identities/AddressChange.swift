@@ -41,7 +41,8 @@ package struct AddressChange: Sendable {
     }
 
     /// Changes the address after a correct code.
-    /// - Throws: `AccountsError.invalidCredentials`; `AccountsError.identityInUse` for another account's address.
+    /// - Throws: `AccountsError.invalidCredentials`; `.otherIdentityRequired` if the identity got a role meanwhile;
+    ///   `.identityInUse` for another account's address.
     package func complete(
         of id: UUID, with presented: PresentedOneTimeCode, by principal: Principal, from client: Client
     ) async throws -> ListedIdentity {
@@ -63,6 +64,7 @@ package struct AddressChange: Sendable {
             try await facts.hold(
                 reading, locking: state.accounts.union([principal.uid]), for: evidence, of: provider,
                 requestedBy: principal)
+            try await store.requireReach(of: principal, to: [id])
             switch verdict.outcome {
             case .link(let new, _), .upgrade(let new, _):
                 let contact = reading.contacts[principal.uid] ?? OwnerContact()

@@ -53,6 +53,7 @@ package struct PasswordLinking: Sendable {
             let provider = try application.providers.named(proof.provider)
             let known = try await store.knownIdentity(proof.provider, proof.providerUid, application: application.id)
             let isOwn = known?.uid == principal.uid
+            if isOwn { try await store.requireReach(of: principal, to: known.map { [$0.id] } ?? []) }
             let outcome = try await linking.link(
                 subject.evidence, of: provider, onConflict: joining.onConflict, by: principal, from: client,
                 store: store)

@@ -67,8 +67,11 @@ extension HotPath {
             return { try await stage.client.post("/auth/merges/\(id)/undo", bearer: bearer) }
         },
         HotPath(
-            "changing an address with a code", 5, statements: 17,
-            because: "the account's identities; the attempt; what is known; the locks, the check and the writes; COMMIT"
+            "changing an address with a code", 6, statements: 18,
+            because: """
+                the account's identities; the attempt; what is known; the locks and the identities with roles; the check \
+                and the writes; COMMIT
+                """
         ) { stage in
             let person = try await stage.client.register(at: stage.server)
             let id = try await stage.client.identityID(of: "email", bearer: person.accessToken)

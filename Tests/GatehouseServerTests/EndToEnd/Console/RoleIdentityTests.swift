@@ -87,6 +87,28 @@ struct RoleIdentityTests {
         }
     }
 
+    @Test func `its sessions cannot complete what the owner began`() async throws {
+        try await withIntrusion { intrusion in
+            let (client, owner) = (intrusion.client, intrusion.owner)
+            let path = "/auth/identities/\(try await intrusion.identityID(of: "email"))/address"
+            let address = APIClient.newAddress()
+            let begun = try await client.post(path, ["email": .string(address)], bearer: owner.accessToken)
+            let code = try await client.sentCode(to: address, at: intrusion.server)
+            let proof: JSONValue = ["challengeId": begun["challengeId"], "code": .string(code)]
+            let changed = try await client.post("\(path)/verify", proof, bearer: intrusion.bearer)
+            expectRefusal(changed, 403, "TOKEN_TOO_OLD", rule: "identity.has-role")
+
+            let body: JSONValue = ["email": .string(owner.email), "password": .string(APIClient.otherPassword)]
+            let used = try await client.mailedToken(to: owner.email, at: intrusion.server)
+            _ = try await client.post("/auth/identities/email", body, bearer: owner.accessToken)
+            let token = try await client.mailedToken(to: owner.email, at: intrusion.server, other: [used])
+            let set = try await client.post(
+                "/auth/verify-email", ["token": .string(token)], bearer: intrusion.bearer)
+            expectRefusal(set, 403, "TOKEN_TOO_OLD", rule: "identity.has-role")
+            #expect(try await client.login(owner.email, APIClient.password).status == 200)
+        }
+    }
+
     @Test func `its sessions and proofs cannot merge the account, or undo a merge`() async throws {
         try await withIntrusion { intrusion in
             let (client, owner) = (intrusion.client, intrusion.owner)
