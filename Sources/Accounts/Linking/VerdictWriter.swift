@@ -151,6 +151,8 @@ struct LinkWriter: Sendable {
             try await store.endSessions(
                 .allBut(principal.sessionID), of: guest, because: .guestUpgraded, application: application.id)
             let opened = try await store.upgradeGuest(opening: session, identity: added, keeping: principal.sessionID)
+            // The answer has a session of the API, which a client's session is not.
+            guard !principal.isOfClient else { return try await writer.open(added) }
             return .opened(opened, secret: session.secret)
         case .replaceGuest(let match, let isAbsorbed):
             try await writer.spendEvidence()

@@ -13,6 +13,8 @@ package struct AccessTokenClaims: Sendable, Equatable {
     package var generation: Int32
     /// Whether the session was opened by another device or by an app, and nothing was proven in it since.
     package var isBorrowed = false
+    /// Whether an OpenID client has the token; not signed here.
+    package var isOfClient = false
     package var provider, providerUid: String
     package var email: String?
     package var emailVerified: Bool?

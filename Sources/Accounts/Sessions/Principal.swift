@@ -7,6 +7,8 @@ package struct Principal: Sendable {
     package let provider, providerUid: String
     /// Whether the session was opened by another device or by an app, and nothing was proven in it since.
     package var isBorrowed = false
+    /// Whether the session is that of an OpenID client, whose token has the scope `account`.
+    package var isOfClient = false
     /// How the session was authenticated.
     package var methods: [String] = []
     /// When the token that was presented ends, in seconds since the epoch.
@@ -85,6 +87,7 @@ package struct BearerAuthentication: Sendable {
             application: application, uid: claims.uid, sessionID: claims.sessionID,
             authenticatedAt: claims.authenticatedAt, provider: claims.provider, providerUid: claims.providerUid)
         (principal.isBorrowed, principal.methods) = (claims.isBorrowed, claims.methods)
+        principal.isOfClient = claims.isOfClient
         principal.expiresAt = claims.expiresAt
         guard try await revocations.isRevoked(claims, at: time.now(), application: application.id) else {
             return principal

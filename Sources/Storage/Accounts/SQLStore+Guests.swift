@@ -9,8 +9,9 @@ extension SQLStore: GuestUpgradeStore {
     ///
     /// It ends earlier if the client asks for a short session; `least` ignores the null of others.
     ///
-    /// A browser's session has no refresh token; all sessions of the browser get the new cookie, and the client
-    /// sessions follow it.
+    /// A browser's session has no refresh token; all sessions of the browser get the new cookie. A client's session keeps
+    /// its refresh tokens, and gets none of the API's. The account's other sessions that go on, which belong to the same
+    /// browser, follow.
     private static let upgradeGuest = Statement(
         .write,
         """
@@ -23,13 +24,19 @@ extension SQLStore: GuestUpgradeStore {
                    renewal = $11, dialect = $12, expires_at = least(expires_at, short.ends_at)
               FROM (SELECT now() + $15::interval AS ends_at) AS short
              WHERE application_id = $1 AND id = $4 AND uid = $2 AND ended_at IS NULL
-            RETURNING id, authenticated_at, expires_at, generation
+            RETURNING id, kind, authenticated_at, expires_at, generation
         ), older AS (
-            DELETE FROM refresh_tokens t USING renewed WHERE t.application_id = $1 AND t.session_id = renewed.id
+            DELETE FROM refresh_tokens t USING renewed
+             WHERE t.application_id = $1 AND t.session_id = renewed.id AND renewed.kind <> 'client'
+        ), kept AS (
+            UPDATE refresh_tokens t SET generation = renewed.generation
+              FROM renewed
+             WHERE t.application_id = $1 AND t.session_id = renewed.id AND renewed.kind = 'client'
+               AND t.generation = renewed.generation - 1
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, generation, expires_at)
             SELECT $1, $6, id, generation, least(now() + $7::interval, expires_at) FROM renewed
-             WHERE $6::bytea IS NOT NULL
+             WHERE $6::bytea IS NOT NULL AND kind <> 'client'
         ), older_bearer AS (
             DELETE FROM session_bearers b USING renewed WHERE b.application_id = $1 AND b.session_id = renewed.id
         ), bearer AS (
@@ -39,7 +46,7 @@ extension SQLStore: GuestUpgradeStore {
         ), followed AS (
             UPDATE sessions s SET identity_id = $3, methods = $5, authenticated_at = renewed.authenticated_at
               FROM renewed
-             WHERE s.application_id = $1 AND s.parent_id = renewed.id AND s.ended_at IS NULL
+             WHERE s.application_id = $1 AND s.uid = $2 AND s.id <> renewed.id AND s.ended_at IS NULL
         ), replaced AS (
             UPDATE sessions s SET browser_hash = $9
               FROM renewed

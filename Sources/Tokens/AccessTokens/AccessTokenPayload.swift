@@ -65,7 +65,7 @@ struct AccessTokenPayload: Decodable {
             expiresAt: exp, authenticatedAt: authTime, methods: amr, generation: gen ?? 0, provider: provider,
             providerUid: providerUid, email: email, emailVerified: emailVerified, phone: phone,
             phoneVerified: phoneVerified)
-        claims.isBorrowed = borrowed ?? false
+        (claims.isBorrowed, claims.isOfClient) = (borrowed ?? false, clientID != nil)
         return claims
     }
 }

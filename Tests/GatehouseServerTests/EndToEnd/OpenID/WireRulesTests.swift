@@ -170,6 +170,30 @@ struct WireRulesTests {
         }
     }
 
+    @Test func `a guest who becomes permanent by a client's token keeps that client and the browser`() async throws {
+        let configuration = RelyingParty.configuration
+            .replacing("phone, offline_access", with: "account, offline_access")
+            .replacing("name: Photos\n", with: "name: Photos\n      guests: true\n")
+        try await TestServer.with(application: configuration, providers: "scripted: {}") { server in
+            let party = RelyingParty(server)
+            let guest = try await party.api.guest()
+            let cookie = try await party.browser(of: guest)
+            let tokens = try await party.redeem(party.code(["scope": "openid account offline_access"], cookie: cookie))
+            let access = tokens["access_token"].string ?? ""
+            let linked = try await party.api.link(.somebody(), bearer: access)
+            #expect(linked["user"]["id"].string == guest.uid, "\(linked.text)")
+
+            expectError(try await party.api.get("/auth/me", bearer: access), 401, "INVALID_TOKEN")
+            let own = try await party.api.refresh(linked["refreshToken"].string ?? "")
+            #expect(own.status == 200, "\(own.text)")
+            let renewed = try await party.refresh(tokens["refresh_token"].string ?? "")
+            let me = try await party.api.get("/auth/me", bearer: renewed["access_token"].string ?? "")
+            #expect(me["authProviders"] == ["scripted"], "\(renewed.text) \(me.text)")
+            let again = try await party.redeem(party.code(["scope": "openid"], cookie: cookie))
+            #expect(again.status == 200, "\(again.text)")
+        }
+    }
+
     @Test func `a client that inspects the API's audience sees its tokens`() async throws {
         let configuration = RelyingParty.configuration.replacing(
             "introspects: [", with: "introspects: [demo, ")
