@@ -27,49 +27,57 @@ package struct AccountDeletion: Sendable {
         return receipt
     }
 
-    /// Restores an account, with the new password if a password reset issued the token, which is consumed in any case.
-    /// - Throws: `AccountsError.invalidToken`, `.accountDisabled`, `.limitReached`.
+    /// Restores an account, with the new password if a password reset issued the token.
+    ///
+    /// The token is consumed in any case, unless the account cannot get the identity that the new password is for.
+    /// - Throws: `AccountsError.invalidToken`, `.accountDisabled`, `.limitReached`, `.providerDisabled`.
     package func restore(with text: String, from client: Client, in application: Application) async throws -> SignedIn {
         guard let token = tokens.opaque.parse(text) else { throw AccountsError.invalidToken }
-        let outcome = try await store.retryingTransactionKeepingRefusals { store in
-            guard let proof = try await store.consume(.restore, hash: token.hash, application: application.id),
-                let uid = proof.uid
-            else { throw AccountsError.invalidToken }
-            let status = try await store.lockAccount(uid, application: application.id)
-            if case .disabled? = status {
-                let rule = LinkingRule.accountDisabled
-                let entry = AuditEntry(
-                    .signInRefused, of: uid,
-                    details: ["provider": .string(proof.provider), "rule": .string(rule.rawValue)])
-                try await store.record(entry, application: application.id)
-                throw AccountsError.accountDisabled(rule.refusal)
+        let outcome: SignInOutcome
+        do {
+            outcome = try await store.retryingTransactionKeepingRefusals { store in
+                try await restore(token, from: client, in: application, store: store)
             }
-            // This check must precede all writes, since `retryingTransactionKeepingRefusals` also commits on a refusal.
-            try await requireRoom(forPasswordOf: proof, in: application, store: store)
-            guard case .deleted? = status,
-                let deletion = try await AccountRestoration(store: store, application: application).restore(uid)
-            else { throw AccountsError.invalidToken }
-            try await setPassword(of: proof, from: client, in: application, store: store)
-
-            // The proof may concern an address that the account owns instead of one of its identities.
-            let identities = try await store.identities(of: uid, application: application.id)
-            return try await SessionContinuation(store: store, tokens: tokens).open(
-                uid, among: identities, continuing: deletion.session, methods: proof.methods, from: client,
-                in: application, by: proof.isOf)
+        } catch let late as LateRefusal {
+            throw late.refusal
         }
         return try await tokens.signedIn(outcome, in: application)
     }
 
-    /// Checks that the account can get the identity of a password reset, if the proof comes from one.
-    private func requireRoom(forPasswordOf proof: Proof, in application: Application, store: any Store) async throws {
-        guard proof.password != nil, let subject = proof.subject else { return }
-        let provider = try application.providers.named(proof.provider)
-        let state = try await LinkingFacts(store: store, application: application)
-            .read(subject.evidence, of: provider).state
-        guard state.identity != nil || !state.owners.contains(where: \.isFull) else {
-            throw AccountsError.limitReached(
-                limit: application.policy.maximumIdentities, LinkingRule.accountFull.refusal)
+    /// A refusal after the first writes, which undoes them.
+    private struct LateRefusal: Error {
+        let refusal: AccountsError
+    }
+
+    private func restore(
+        _ token: OpaqueToken, from client: Client, in application: Application, store: any Store
+    ) async throws -> SignInOutcome {
+        guard let proof = try await store.consume(.restore, hash: token.hash, application: application.id),
+            let uid = proof.uid
+        else { throw AccountsError.invalidToken }
+        let status = try await store.lockAccount(uid, application: application.id)
+        if case .disabled? = status {
+            let rule = LinkingRule.accountDisabled
+            let entry = AuditEntry(
+                .signInRefused, of: uid,
+                details: ["provider": .string(proof.provider), "rule": .string(rule.rawValue)])
+            try await store.record(entry, application: application.id)
+            throw AccountsError.accountDisabled(rule.refusal)
         }
+        guard case .deleted? = status,
+            let deletion = try await AccountRestoration(store: store, application: application).restore(uid)
+        else { throw AccountsError.invalidToken }
+        do {
+            try await setPassword(of: proof, from: client, in: application, store: store)
+        } catch let refusal as AccountsError where refusal.isRefusal {
+            throw LateRefusal(refusal: refusal)
+        }
+
+        // The proof may concern an address that the account owns instead of one of its identities.
+        let identities = try await store.identities(of: uid, application: application.id)
+        return try await SessionContinuation(store: store, tokens: tokens).open(
+            uid, among: identities, continuing: deletion.session, methods: proof.methods, from: client,
+            in: application, by: proof.isOf)
     }
 
     /// Sets the password of a restored account if the proof comes from a password reset.
