@@ -42,19 +42,23 @@ package struct Invitations: Sendable {
     /// Creates the account with a proved identity of a provider, and with the address that the link was sent to.
     ///
     /// A refused proof does not consume the token, but a code that the proof contains is consumed.
-    /// - Throws: `AccountsError.invalidToken`; `identityInUse` if the identity would sign in to an existing account; and
-    ///   the errors of a sign-in.
+    /// - Throws: `AccountsError.invalidToken`; `identityInUse` if the identity would sign in to an existing account;
+    ///   `limitReached` if an account can have one identity only; and the errors of a sign-in.
     package func accept(
         _ text: String, with proof: SubmittedProof, of name: String, displayName: String?, from client: Client,
         in application: Application
     ) async throws -> SignedIn {
-        let (token, _) = try await pending(text, displayName: displayName, in: application)
+        let (token, seen) = try await pending(text, displayName: displayName, in: application)
         let provider = try application.providers.named(name)
         let presented = try await proof.presented(for: provider)
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
             let (accepted, client) = try await linking.accept(
                 presented, of: provider, for: .signIn, from: client, in: application, store: store)
             let verdict = try await verdict(on: accepted, of: provider, in: application, store: store)
+            let limit = application.policy.maximumIdentities
+            guard limit > 1 || provider.name == seen.provider && accepted.providerUid == seen.providerUid else {
+                throw AccountsError.limitReached(limit: limit, LinkingRule.accountFull.refusal)
+            }
             let invited = try await consume(token, in: application, store: store)
             let evidence = accepted.named(displayName ?? invited.invitation.displayName ?? accepted.displayName)
             let session = tokens.newSession(by: evidence, of: provider.name, from: client, in: application)

@@ -114,6 +114,18 @@ struct InvitationTests {
         }
     }
 
+    @Test func `where an account has one identity, the invited one opens it, and no other`() async throws {
+        try await TestServer.inviting(application: "linking: { maximumIdentities: 1 }") { server, client, key in
+            let email = APIClient.newAddress()
+            let token = try await client.invitation(to: email, by: key, at: server)
+            let proof = JSONValue.string(try VerifiedIdentity.somebody("ada").proof)
+            expectError(
+                try await client.accept(token, ["provider": "scripted", "proof": proof]), 409, "LIMIT_REACHED")
+            let session = try await client.accept(token, [:])
+            #expect(session["user"]["email"].string == email, "the refusal has left the link good: \(session.text)")
+        }
+    }
+
     @Test func `a custom token is beside the link's in a field of its own`() async throws {
         let authority = try TestAuthority()
         let keys = authority.keySetText.replacing("\"", with: "\\\"")
