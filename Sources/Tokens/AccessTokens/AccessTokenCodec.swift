@@ -51,16 +51,12 @@ package struct AccessTokenCodec: AccessTokens {
         _ token: String, for application: Application
     ) async throws -> VerifiedTokenCache<AccessTokenClaims>.Entry {
         guard let jws = CompactJWS(token) else { throw AccountsError.invalidToken }
-        let key: SigningKey
-        if let kid = JWTHeader.kid(of: jws.header, type: JWTKind.accessToken.rawValue) {
-            guard let named = try await keys.key(kid, for: .accessTokens, of: application.id) else {
-                throw AccountsError.invalidToken
-            }
-            key = named
-        } else {
-            key = try await keys.key(withHeader: jws.header, of: application.id)
-        }
-        guard key.isValid(jws.signature, for: jws.signingInput),
+        let isOfClient = JWTHeader.kid(of: jws.header) == nil
+        let type = isOfClient ? JWTKind.accessToken.rawValue : JWTHeader.ownType
+        guard let kid = JWTHeader.kid(of: jws.header, type: type),
+            let key = try await keys.key(kid, for: .accessTokens, of: application.id),
+            jws.header.elementsEqual(JWTHeader.encode(key.algorithm, kid: kid, type: type).utf8),
+            key.isValid(jws.signature, for: jws.signingInput),
             let payload = try? JSONDecoder().decode(AccessTokenPayload.self, from: Data(jws.payload))
         else { throw AccountsError.invalidToken }
         guard payload.isForAccounts else {

@@ -6,12 +6,15 @@ import ProviderKit
 /// A token's header must equal that of a key byte for byte. A token therefore cannot choose `alg`, point to keys with
 /// `jku`, `jwk` or `x5u`, or require extensions with `crit` (RFC 8725 sections 3.1 and 3.2).
 enum JWTHeader {
-    static func encode(_ algorithm: SigningAlgorithm, kid: String, type: String = "JWT") -> String {
+    /// The `typ` of the API's own access tokens.
+    static let ownType = "JWT"
+
+    static func encode(_ algorithm: SigningAlgorithm, kid: String, type: String = ownType) -> String {
         Base64URL.encode(Array(#"{"alg":"\#(algorithm.rawValue)","kid":"\#(kid)","typ":"\#(type)"}"#.utf8))
     }
 
     /// The `kid` of a header in exactly the form that `encode` creates; `nil` for any other header.
-    static func kid(of header: some Collection<UInt8>, type: String = "JWT") -> String? {
+    static func kid(of header: some Collection<UInt8>, type: String = ownType) -> String? {
         guard let json = Base64URL.decode(header) else { return nil }
         let parts = json.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
         guard parts.count == 13, let algorithm = SigningAlgorithm(bytesOf: String(decoding: parts[3], as: UTF8.self)),

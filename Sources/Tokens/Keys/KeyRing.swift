@@ -64,10 +64,11 @@ package final class KeyRing: SigningKeyChanges {
         let keys = try await load(application.id)
         let signing = keys.signing(.accessTokens)?.kid
         guard seen == nil || seen == signing else { return }
-        try await replace(
-            signing, for: .accessTokens, in: application, overlap: overlap, recording: event)
-        guard let identifying = keys.signing(.identityTokens) else { return }
-        try await replace(identifying.kid, for: .identityTokens, in: application, overlap: overlap)
+        // The key that was `seen` is the last one, so that a repeated call completes a rotation that failed in between.
+        if let identifying = keys.signing(.identityTokens) {
+            try await replace(identifying.kid, for: .identityTokens, in: application, overlap: overlap)
+        }
+        try await replace(signing, for: .accessTokens, in: application, overlap: overlap, recording: event)
     }
 
     package func retire(
@@ -207,22 +208,11 @@ extension KeyRing: PublishedKeys {
         return key
     }
 
-    /// The published key of a purpose with this `kid`; unknown keys are looked for as in `key(withHeader:of:)`.
+    /// The published key of a purpose with this `kid`.
+    ///
+    /// An unknown `kid` may be a new key of another replica, so the keys are loaded again, at most once a second.
     func key(_ kid: String, for purpose: SigningPurpose, of application: Application.ID) async throws -> SigningKey? {
         if let key = try await keys(of: application).key(kid, for: purpose) { return key }
         return try await load(application, unlessWithin: Self.coolDown).key(kid, for: purpose)
-    }
-
-    /// The key that signed a token with this header.
-    ///
-    /// An unknown `kid` may be a new key of another replica, so the keys are loaded again, at most once a second.
-    /// - Throws: `AccountsError.invalidToken` if the header belongs to no key.
-    func key(withHeader header: ArraySlice<UInt8>, of application: Application.ID) async throws -> SigningKey {
-        let keys = try await keys(of: application)
-        if let key = keys.key(withHeader: header) { return key }
-        guard let kid = JWTHeader.kid(of: header), !keys.publishes(kid),
-            let key = try await load(application, unlessWithin: Self.coolDown).key(withHeader: header)
-        else { throw AccountsError.invalidToken }
-        return key
     }
 }

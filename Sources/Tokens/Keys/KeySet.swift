@@ -21,10 +21,6 @@ final class KeySet: Sendable {
         self.published = published
     }
 
-    func key(withHeader header: ArraySlice<UInt8>) -> SigningKey? {
-        published[.accessTokens]?.first { $0.header.elementsEqual(header) }
-    }
-
     func signing(_ purpose: SigningPurpose) -> SigningKey? { signing[purpose] }
 
     /// The published key of the purpose with this `kid`.

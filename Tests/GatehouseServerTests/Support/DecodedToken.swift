@@ -25,10 +25,11 @@ struct DecodedToken {
     func isSigned(byKeysOf server: TestServer, publishedAs document: [UInt8], for application: Accounts.Application)
         async throws -> Bool
     {
-        guard let jws = CompactJWS(text) else { return false }
-        let key = try await server.backend.keys.key(withHeader: jws.header, of: application.id)
+        guard let jws = CompactJWS(text), let kid = JWTHeader.kid(of: jws.header),
+            let key = try await server.backend.keys.key(kid, for: .accessTokens, of: application.id)
+        else { return false }
         let published = String(decoding: document, as: UTF8.self)
-        return published.contains(key.publicKey.json) && key.kid == header["kid"].string
+        return published.contains(key.publicKey.json) && kid == header["kid"].string
             && key.isValid(jws.signature, for: jws.signingInput)
     }
 
