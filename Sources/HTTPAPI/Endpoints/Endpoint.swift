@@ -110,12 +110,6 @@ extension Endpoint {
                 returns: ResponseShape(responses: returns) { response, _ in response })
     }
 
-    /// Whether the endpoint's path, which may have parameters, is the path of a request.
-    func serves(_ path: String) -> Bool {
-        let (own, sent) = (self.path.split(separator: "/"), path.split(separator: "/"))
-        return own.count == sent.count && zip(own, sent).allSatisfy { $0.hasPrefix("{") || $0.hasSameBytes(as: $1) }
-    }
-
     /// Whether the application serves the endpoint: the listener admits the client, the endpoint's dialect is on, and the
     /// application has the issuer of an endpoint of the OpenID provider.
     func isServed(in scope: RequestScope?) -> Bool {

@@ -10,11 +10,11 @@ struct RouteTable {
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
 
     /// One endpoint for each path whose error format, CORS rule or set of applications differs from the API's.
-    var exceptions: [String: Endpoint] {
-        let exceptions = endpoints.filter {
-            $0.writesError != nil || $0.takes.origins != .listed || $0.takes.isOfOpenID || $0.dialect != nil
-        }
-        return Dictionary(exceptions.map { ($0.path, $0) }) { first, _ in first }
+    var exceptions: EndpointPaths {
+        EndpointPaths(
+            endpoints.filter {
+                $0.writesError != nil || $0.takes.origins != .listed || $0.takes.isOfOpenID || $0.dialect != nil
+            })
     }
 
     /// Replaces a method that the router does not support by a method that no path serves.

@@ -18,22 +18,19 @@ package struct APIResponder: HTTPResponder {
     private let metrics: RequestMetrics
     private let dialectMetrics: DialectMetrics
     private let statistics: Statistics
-    /// The endpoints that differ in errors, callers or applications from those of the API, by path.
-    private let exceptions: [String: Endpoint]
-    /// Those whose paths have parameters.
-    private let patterns: [Endpoint]
+    /// The endpoints that differ in errors, callers or applications from those of the API.
+    private let exceptions: EndpointPaths
     private let failures = RequestFailureLog()
     private let ids = RequestIDs()
 
     init(
-        site: LiveSite, listener: Listener, router: RouterResponder<APIRequestContext>, exceptions: [String: Endpoint],
+        site: LiveSite, listener: Listener, router: RouterResponder<APIRequestContext>, exceptions: EndpointPaths,
         metrics: RequestMetrics, dialectMetrics: DialectMetrics, statistics: Statistics
     ) {
         self.statistics = statistics
         self.listener = listener
         self.exceptions = exceptions
         self.dialectMetrics = dialectMetrics
-        patterns = exceptions.values.filter { $0.path.contains("{") }
         self.site = site
         self.router = router
         self.metrics = metrics
@@ -93,8 +90,7 @@ package struct APIResponder: HTTPResponder {
     /// The exception at the request's path, also before the router has found the path.
     private func exception(for request: Request, context: APIRequestContext) -> Endpoint? {
         if let route = context.endpointPath { return exceptions[route] }
-        let path = ApplicationLookup.ownPath(of: request)
-        return exceptions[path] ?? patterns.first { $0.serves(path) }
+        return exceptions.serving(ApplicationLookup.ownPath(of: request))
     }
 
     private func callers(of request: Request, context: APIRequestContext) -> OriginRule.Callers {
@@ -150,7 +146,7 @@ package struct APIResponder: HTTPResponder {
             throw APIError(.invalidParameter, "The URL is longer than \(longestURL) bytes", status: 414)
         }
         let path = (request.head.path ?? "/").utf8.prefix { $0 != UInt8(ascii: "?") }
-        guard path.count <= 1024, path.allSatisfy(\.isVisibleASCII) else { throw APIError.nothingHere }
+        guard path.count <= EndpointPaths.longest, path.allSatisfy(\.isVisibleASCII) else { throw APIError.nothingHere }
     }
 
     /// Health checks and metrics are allowed over plain HTTP: they are read next to the server and carry no secret.
