@@ -47,13 +47,8 @@ struct Endpoint: Sendable {
         writesError = returns.writesError
         // One closure for all requests, so that `prepare` does not copy the operation and its shapes for each.
         let run: @Sendable (Result<Input, any Error>?, OperationContext) async throws -> Response = { known, context in
-            do {
-                let input = try known?.get() ?? takes.read(context.request)
-                return try returns.write(try await operation.run(context, input), context)
-            } catch {
-                guard let page = returns.errorPage else { throw error }
-                return page(error, context)
-            }
+            let input = try known?.get() ?? takes.read(context.request)
+            return try returns.write(try await operation.run(context, input), context)
         }
         prepare = { request, providers in
             var known: Result<Input, any Error>?

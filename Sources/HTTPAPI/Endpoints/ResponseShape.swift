@@ -23,8 +23,6 @@ typealias ErrorWriter = @Sendable (any Error, Request, APIRequestContext) -> Res
 /// How a route writes the output of an operation to a response.
 struct ResponseShape<Output: Sendable>: Sendable {
     let responses: [ReturnedResponse]
-    /// Writes an error as a page, on routes that people see in a browser.
-    var errorPage: (@Sendable (any Error, OperationContext) -> Response)?
     /// Writes every error of the route, also those of its guards; `nil` for an error in the API's own form.
     var writesError: ErrorWriter?
     let write: @Sendable (Output, OperationContext) throws -> Response

@@ -26,6 +26,10 @@ extension [ReturnedResponse] {
         ]
     ).map { ReturnedResponse(status: $0, description: "A page that says why", contentType: "text/html") }
 
+    /// The same for routes of the application that other servers send browsers to.
+    static let browserErrors =
+        stepErrors + [.init(status: .notFound, description: "A page that says why", contentType: "text/html")]
+
     /// The same for routes to which clients send browsers, with long parameters in the URL.
     static let clientErrors =
         stepErrors + [
@@ -79,6 +83,13 @@ extension Response {
         response.headers[.retryAfter] = known?.retryAfter.map(String.init)
         response.headers[.allow] = known?.allowed
         return response
+    }
+
+    /// The page of an error at a route that the application always has, where a page also says that nothing was found.
+    static let browserError: ErrorWriter = { error, request, context in
+        stepError(error, request, context)
+            ?? .step(
+                .error(reason: "not_found", url: nil), status: .notFound, to: request, of: context.scope?.application)
     }
 
     /// Sends the browser to a URL by GET, without a `Referer`.

@@ -122,15 +122,7 @@ extension ResponseShape<AuthorizationCallback> {
                     status: .found, description: "To the app's redirect URI, with a code or an error",
                     headers: ["Location": "The redirect URI with code and state, or error and error_description."]),
                 .init(status: .seeOther, description: "Back to the page of the server that has sent the person there"),
-            ],
-            errorPage: { error, context in
-                // The flow is unknown, so the browser can't be sent back to the app.
-                if APIError(any: error) == nil {
-                    context.log.error("Request failed", metadata: ["error": "\(error)"])
-                }
-                return Response.stepError(error, context.request.request, context.request.context)
-                    ?? .step(.error(reason: "not_found", url: nil), status: .notFound, context: context)
-            }
+            ] + .browserErrors, writesError: Response.browserError
         ) { callback, context in
             switch callback.destination {
             case .app(let url): return .redirect(to: url, cookie: callback.expired, age: 0, in: context)

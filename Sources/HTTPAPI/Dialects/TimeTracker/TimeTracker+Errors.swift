@@ -81,10 +81,7 @@ extension TimeTrackerCall {
 extension Response {
     /// The page of an error at `/auth/login`: 400 for a request that the app should not have made.
     static let timeTrackerPage: ErrorWriter = { error, request, context in
-        var response =
-            stepError(error, request, context)
-            ?? .step(
-                .error(reason: "not_found", url: nil), status: .notFound, to: request, of: context.scope?.application)
+        guard var response = browserError(error, request, context) else { return nil }
         if case .providerDisabled? = APIError(any: error)?.code { return response }
         if (401...404).contains(response.status.code) { response.status = .badRequest }
         return response
