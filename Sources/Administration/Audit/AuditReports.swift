@@ -153,7 +153,7 @@ package struct AuditReports: Sendable {
         var events: [AuditEvent] = []
         repeat {
             let last = events.last
-            events = try await capacity.runWhenFree {
+            events = try await capacity.run(isPatient: true) {
                 try await store.transaction(within: .administration) { store in
                     try await store.auditEvents(
                         after: last, since: since, atMost: Self.page, application: application.id)
@@ -166,20 +166,5 @@ package struct AuditReports: Sendable {
     package func state() async throws -> AuditState {
         let (count, oldest) = try await chain.unsealedEvents()
         return AuditState(last: try await chain.lastBatch(), unsealed: count, oldest: oldest)
-    }
-}
-
-extension AdminCapacity {
-    /// Waits for a place instead of refusing the call, for work that is in no hurry.
-    fileprivate func runWhenFree<Output>(
-        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Output
-    ) async throws -> Output {
-        while true {
-            do {
-                return try await run(body)
-            } catch AccountsError.overloaded {
-                try await Task.sleep(for: .milliseconds(100))
-            }
-        }
     }
 }

@@ -90,23 +90,16 @@ extension ResponseShape<AuditExport> {
     /// Responds with a line of JSON for each event.
     fileprivate static var lines: Self {
         let type = "application/x-ndjson"
-        return Self(responses: [ReturnedResponse(contentType: type)]) { export, _ in
-            let headers: HTTPFields = [
-                .contentType: type, .cacheControl: "no-store",
-                .contentDisposition: "attachment; filename=\"audit.jsonl\"",
-            ]
-            return Response(
-                status: .ok, headers: headers,
-                body: ResponseBody { body in
-                    let name = export.application.name
-                    try await export.reports.forEachPage(since: export.since, in: export.application) { events in
-                        let lines = try events.map { event in
-                            try JSONEncoder.stable.encode(event.exported(of: name)) + Data("\n".utf8)
-                        }
-                        try await body.write(ByteBuffer(bytes: lines.joined()))
+        return Self(responses: [ReturnedResponse(contentType: type)]) { export, context in
+            .download("audit.jsonl", type: type, context: context) { body in
+                let name = export.application.name
+                try await export.reports.forEachPage(since: export.since, in: export.application) { events in
+                    let lines = try events.map { event in
+                        try JSONEncoder.stable.encode(event.exported(of: name)) + Data("\n".utf8)
                     }
-                    try await body.finish(nil)
-                })
+                    try await body.write(ByteBuffer(bytes: lines.joined()))
+                }
+            }
         }
     }
 }

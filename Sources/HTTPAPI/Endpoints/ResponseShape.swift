@@ -2,6 +2,7 @@ internal import Accounts
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
 internal import NIOCore
 internal import ProviderKit
 
@@ -87,5 +88,28 @@ extension Response {
         Response(
             status: .ok, headers: [.contentType: type, .cacheControl: cache],
             body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    /// A file that is written while it is sent.
+    ///
+    /// If that fails, the connection is closed, so that the file is not taken for a whole one.
+    static func download(
+        _ name: String, type: String, context: OperationContext,
+        _ write: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void
+    ) -> Response {
+        let headers: HTTPFields = [
+            .contentType: type, .cacheControl: "no-store", .contentDisposition: "attachment; filename=\"\(name)\"",
+        ]
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody { body in
+                do {
+                    try await write(&body)
+                } catch {
+                    context.log.warning("A download has broken off", metadata: ["error": "\(error)"])
+                    throw error
+                }
+                try await body.finish(nil)
+            })
     }
 }

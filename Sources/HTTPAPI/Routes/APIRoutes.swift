@@ -170,18 +170,12 @@ extension Response {
     static func export(_ export: AccountExport, of uid: UUID, context: OperationContext) -> Response {
         let application = context.application
         let writer = ExportWriter(export: export, recipients: context.scope.application.recipients)
-        let headers: HTTPFields = [
-            .contentType: "application/json; charset=utf-8", .cacheControl: "no-store",
-            .contentDisposition: "attachment; filename=\"account-\(uid.text).json\"",
-        ]
-        return Response(
-            status: .ok, headers: headers,
-            body: ResponseBody { body in
-                try await writer.write(uid, in: application, at: Date()) { bytes in
-                    try await body.write(ByteBuffer(bytes: bytes))
-                }
-                try await body.finish(nil)
-            })
+        let type = "application/json; charset=utf-8"
+        return .download("account-\(uid.text).json", type: type, context: context) { body in
+            try await writer.write(uid, in: application, at: Date()) { bytes in
+                try await body.write(ByteBuffer(bytes: bytes))
+            }
+        }
     }
 }
 
