@@ -43,10 +43,11 @@ extension RequestShape<OAuthForm> {
 
 extension RequestParameters {
     /// Reads a query or a form.
-    init(query: String) throws {
+    /// - Throws: `OAuthError` if it is not well-formed, or not UTF-8.
+    init(query: @autoclosure () throws -> String) throws {
         var values: [String: [String]] = [:]
         do {
-            for (name, value) in try FormFields.pairs(of: query) {
+            for (name, value) in try FormFields.pairs(of: query()) {
                 values[name, default: []].append(value)
             }
         } catch is APIError {
