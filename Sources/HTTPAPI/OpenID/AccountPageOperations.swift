@@ -18,10 +18,10 @@ struct AccountPageOperations: Sendable {
     var show: Operation<AccountSection, Output> {
         Operation("accountPage.show", limits: .local) { context, section in
             let issuer = try context.issuer
-            let browser = issuer.browser(of: context.request)
-            let arrival = try await native.arrive(browser, from: context.client, at: issuer)
-            var pageContext = try pageContext(section, in: arrival?.browser ?? browser, context)
-            pageContext.arrived = arrival?.session
+            // A page that there is not must not take the secret, which changes the browser's cookie.
+            var pageContext = try pageContext(section, in: issuer.browser(of: context.request), context)
+            let arrival = try await native.arrive(pageContext.browser, from: context.client, at: issuer)
+            if let arrival { (pageContext.browser, pageContext.arrived) = (arrival.browser, arrival.session) }
             return (try await pages.show(pageContext), section, issuer, arrival)
         }
     }

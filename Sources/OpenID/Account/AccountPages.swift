@@ -12,7 +12,7 @@ package struct AccountPages: Sendable {
     /// What a browser brings to a page.
     package struct Context: Sendable {
         package let section: AccountSection
-        package let browser: Authorization.Browser
+        package var browser: Authorization.Browser
         /// The id of the session that the browser used last at these pages.
         package let lastUsed: String?
         /// The session that an app has just opened in the browser.

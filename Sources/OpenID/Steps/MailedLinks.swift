@@ -100,7 +100,6 @@ package struct MailedLinks: Sendable {
             context.token.text, requiring: password,
             from: steps.proofs.client(under: cookie, remember: false, request), in: application)
         let answer = try await steps.proceed(request, as: signedIn, under: cookie)
-        // The request may have ended in another tab meanwhile.
         if case .fault = answer { return .done(request: nil) }
         return .proven(answer, request: request.request)
     }

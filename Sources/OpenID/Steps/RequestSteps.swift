@@ -35,11 +35,14 @@ package struct RequestSteps: Sendable {
 
     /// Goes on with the session that a proof outside the request's pages has opened under a new cookie of the browser.
     ///
-    /// A new account is not welcomed: it is a guest's, or its name and password were chosen with the registration.
+    /// A new account is not welcomed: it is a guest's, or its name and password were chosen with the registration. If the
+    /// request has ended meanwhile, its page says so, but the browser has the cookie.
     func proceed(_ context: Context, as signedIn: SignedIn, under cookie: OpaqueToken) async throws -> StepResponse {
         switch try await load(context) {
         case .fault(let fault): return .fault(fault)
-        case .over(let state): return .fault(state.over)
+        case .over(let state):
+            guard let now = try await reload(state, context, under: cookie) else { return .fault(.notYours) }
+            return .reload(sessionCookie(cookie, of: now))
         case .open(let state):
             let session = signedIn.session.grant.sessionID
             guard var now = try await reload(state, context, under: cookie) else { return .fault(.notYours) }
@@ -195,10 +198,13 @@ package struct RequestSteps: Sendable {
             _ = try await store.endSession(
                 surplus.session.id, of: surplus.session.uid, because: .signedOut, application: application.id)
         }
+        return try await proceed(state, context, cookie: sessionCookie(cookie, of: state))
+    }
+
+    private func sessionCookie(_ cookie: OpaqueToken, of state: RequestState) -> SessionCookie {
         let isRemembered = state.live.contains(where: \.isRemembered)
-        let cookie = SessionCookie(
-            value: cookie.text, lifetime: isRemembered ? context.issuer.settings.browserSessions.lifetime : nil)
-        return try await proceed(state, context, cookie: cookie)
+        return SessionCookie(
+            value: cookie.text, lifetime: isRemembered ? state.issuer.settings.browserSessions.lifetime : nil)
     }
 
     /// Ends the request if nothing is left to ask, and otherwise stores its progress.
