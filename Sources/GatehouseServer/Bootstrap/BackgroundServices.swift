@@ -179,10 +179,13 @@ private struct ReplicaService: Service {
     /// Keys are also reloaded at this interval, because a replica that misses a notification must not sign with a
     /// retired key.
     private static let keyReload: Duration = .seconds(60)
-    /// The interval while notifications do not arrive, so that tokens of a retired key are soon refused in any case.
+    /// The interval while notifications do not arrive, and after a reload that failed, so that tokens of a retired key are
+    /// soon refused in any case.
     private static let keyReloadUnannounced: Duration = .seconds(1)
 
     func run() async throws {
+        let reloads = WorkLog("Changed keys are not known for now", logger: backend.logger)
+        let reload: @Sendable () async -> Bool = { await reloads.watch { try await backend.keys.reloadAll() } != nil }
         let (keyChanges, limitLifts) = (backend.channel.keyChanges(), backend.channel.limitLifts())
         backend.channel.start()
         await cancelWhenGracefulShutdown {
@@ -190,14 +193,16 @@ private struct ReplicaService: Service {
                 // They listen and sleep independently until the shutdown cancels them.
                 group.addTask { await backend.revocations.run() }
                 group.addTask {
-                    for await _ in keyChanges { try? await backend.keys.reloadAll() }
+                    for await _ in keyChanges {
+                        while await !reload(), (try? await Task.sleep(for: Self.keyReloadUnannounced)) != nil {}
+                    }
                 }
                 group.addTask {
-                    while (try? await Task.sleep(for: Self.keyReload)) != nil { try? await backend.keys.reloadAll() }
+                    while (try? await Task.sleep(for: Self.keyReload)) != nil { _ = await reload() }
                 }
                 group.addTask {
                     while (try? await Task.sleep(for: Self.keyReloadUnannounced)) != nil {
-                        if !backend.channel.isCurrent { try? await backend.keys.reloadAll() }
+                        if !backend.channel.isCurrent { _ = await reload() }
                     }
                 }
                 group.addTask {

@@ -62,6 +62,22 @@ import Tokens
         }
     }
 
+    @Test func aReloadThatFailsIsRepeated() async throws {
+        let log = CollectedLog()
+        @Sendable func eventuallyLogged(_ text: String) async throws {
+            try await eventually("\"\(text)\" is logged") {
+                log.lines.contains { $0.contains(text) && $0.contains("Changed keys are not known") }
+            }
+        }
+        try await TestServer.with(logger: log.logger) { server in
+            try await server.execute("ALTER TABLE signing_keys RENAME TO elsewhere")
+            try await server.execute("SELECT pg_notify('gatehouse', 'keys')")
+            try await eventuallyLogged("warning")
+            try await server.execute("ALTER TABLE elsewhere RENAME TO signing_keys")
+            try await eventuallyLogged("It works again")
+        }
+    }
+
     private static let lockKeys = Statement(.write, "SELECT kid FROM signing_keys WHERE application_id = 1 FOR UPDATE")
 
     /// Returns the configuration after a change of the file; sections that need a restart have placeholder values.
