@@ -116,15 +116,3 @@ extension Configuration.TLS? {
 
     private static var idleSeconds: Int64 { 60 }
 }
-
-extension Configuration.Server {
-    /// The error to show if the port could not be opened.
-    func listeningError(_ error: any Error) -> ServerError? {
-        if let error = error as? SocketAddressError.UnknownHost {
-            return .cannotListen(host: error.host, port: error.port, reason: "no address is known for `server.host`")
-        }
-        guard let error = error as? IOError else { return nil }
-        guard error.errnoCode != EADDRINUSE else { return .addressTaken(host: host, port: port) }
-        return .cannotListen(host: host, port: port, reason: String(cString: strerror(error.errnoCode)))
-    }
-}

@@ -3,7 +3,6 @@ internal import Administration
 internal import Delivery
 internal import Foundation
 internal import HTTPAPI
-internal import Hummingbird
 internal import Logging
 internal import OpenID
 internal import Passwords
@@ -136,29 +135,18 @@ struct RunningServer {
         reload: ConfigurationWatcher?, signals: [UnixSignal] = [.sigterm, .sigint],
         transferDeadline: Duration = .seconds(30), onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) async throws {
-        let server = backend.configuration.server
         let (readiness, ready) = AsyncStream.makeStream(of: Void.self)
-        let application = Hummingbird.Application(
-            responder: api.responder(),
-            server: try server.tls.httpServer(transferDeadline: transferDeadline),
-            configuration: .init(
-                address: .hostname(server.host, port: server.port), serverName: "Gatehouse",
-                availableConnectionsDelegate: .maximum(
-                    FileDescriptors.clients(
-                        besides: backend.configuration.database.connections,
-                        webhooks: backend.configuration.webhooks.count + backend.webhooks.logoutLanes.count),
-                    logger: backend.quietLogger)),
-            onServerRunning: { channel in
-                await onRunning(channel.localAddress?.port ?? server.port)
-                backend.noteMissingLedgers(of: scopes.value)
-                noteTextBudget()
-                ready.finish()
-            },
-            logger: backend.logger)
         let services: [any Service] =
             backgroundServices(readiness: readiness) + (reload.map { [$0] } ?? [])
-            + [application, WaitingPages(waiters: waiters)]
-            + (try administrationListener(transferDeadline: transferDeadline))
+            + [
+                try listener(transferDeadline: transferDeadline) { port in
+                    await onRunning(port)
+                    backend.noteMissingLedgers(of: scopes.value)
+                    noteTextBudget()
+                    ready.finish()
+                },
+                WaitingPages(waiters: waiters),
+            ] + (try administrationListener(transferDeadline: transferDeadline))
         let group = ServiceGroup(
             configuration: .init(
                 // Without a name, a service would be logged with all its properties, such as the database and the
@@ -169,35 +157,10 @@ struct RunningServer {
             try await group.run()
         } catch {
             await end()
-            throw server.listeningError(error) ?? error
+            throw error
         }
         await end()
     }
-
-    /// The listener of `server.admin`, if there is one.
-    private func administrationListener(transferDeadline: Duration) throws -> [any Service] {
-        let server = backend.configuration.server
-        guard let listener = server.admin else { return [] }
-        return [
-            Hummingbird.Application(
-                responder: api.responder(at: .administration(endsTLS: listener.tls != nil)),
-                server: try listener.tls.httpServer(transferDeadline: transferDeadline),
-                configuration: .init(
-                    address: .hostname(listener.host, port: listener.port), serverName: "Gatehouse",
-                    availableConnectionsDelegate: .maximum(Self.administrators, logger: backend.quietLogger)),
-                onServerRunning: { [logger = backend.logger] channel in
-                    logger.notice(
-                        "the admin API is served",
-                        metadata: [
-                            "host": "\(listener.host)", "port": "\(channel.localAddress?.port ?? listener.port)",
-                        ])
-                },
-                logger: backend.logger)
-        ]
-    }
-
-    /// How many connections the listener of the admin API accepts at once.
-    private static let administrators = 64
 
     private func end() async {
         await endAudit()
