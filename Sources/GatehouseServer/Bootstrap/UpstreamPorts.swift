@@ -18,7 +18,7 @@ package final class UpstreamPorts: ProviderPortsSource {
 
     package let findings = FindingLog()
     private let network: OutboundNetwork
-    /// For hosts named by clients that registered themselves.
+    /// For hosts named by clients that registered themselves, and for those that administrators try out.
     ///
     /// A name server that never answers blocks a thread of the network's resolver, so these hosts have other threads.
     private let foreign: OutboundNetwork
@@ -49,7 +49,7 @@ package final class UpstreamPorts: ProviderPortsSource {
     }
 
     package func probe(allowsPrivateHosts: Bool) -> any ServiceProbing {
-        network.probe(allowsPrivateHosts: allowsPrivateHosts)
+        foreign.probe(allowsPrivateHosts: allowsPrivateHosts)
     }
 
     package var statistics: [UpstreamStatistics] { network.statistics + foreign.statistics }
