@@ -7,8 +7,8 @@ internal import Synchronization
 /// A receiver of account events according to the Standard Webhooks specification
 /// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
 package struct Webhook: Sendable {
-    /// Identifies the webhook in the queue.
-    package let url: String
+    /// Identifies the webhook in the queue; without a login, which may change.
+    package var url: String { endpoint.url }
     /// The name that is shown to people.
     package let name: String
     package let events: Set<AccountEvent.Kind>
@@ -22,11 +22,13 @@ package struct Webhook: Sendable {
             !key.isEmpty
         else { throw .invalidSetting(field: "webhooks.secret", reason: "is not whsec_ and base64") }
         endpoint = try HTTPEndpoint(url, field: "webhooks.url")
-        self.url = url
         self.name = name
         self.events = events
         signingKey = SymmetricKey(data: key)
     }
+
+    /// The `url` of a webhook with this setting; `nil` if the setting is invalid.
+    package static func url(of setting: String) -> String? { (try? HTTPEndpoint(setting, field: "webhooks.url"))?.url }
 }
 
 extension Webhook: CustomStringConvertible, CustomReflectable {

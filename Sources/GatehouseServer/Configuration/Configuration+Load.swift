@@ -1,4 +1,5 @@
 internal import Accounts
+internal import Delivery
 internal import Foundation
 internal import OpenID
 internal import ProviderKit
@@ -109,8 +110,10 @@ private struct Assembly {
             }
         }
         var urls: Set<String> = []
-        for url in (root["webhooks"]?.items ?? []).compactMap({ $0["url"] })
-        where !urls.insert(url.text ?? "").inserted { reader.report("another webhook has the same URL", at: url.place) }
+        for url in (root["webhooks"]?.items ?? []).compactMap({ $0["url"] }) {
+            guard let own = url.text.flatMap(Webhook.url), !urls.insert(own).inserted else { continue }
+            reader.report("another webhook has the same URL", at: url.place)
+        }
     }
 
     func checkDefaultApplication(isAmong names: [String]) {

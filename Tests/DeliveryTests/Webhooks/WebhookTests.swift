@@ -52,6 +52,12 @@ struct WebhookTests {
         #expect(!shown.contains("hunter2") && !shown.contains("MfKQ"), "\(shown)")
     }
 
+    /// The deliveries that wait must not be given up when the login changes, and the queue is no place for it.
+    @Test func aLoginDoesNotIdentifyTheWebhook() throws {
+        let urls = try ["https://a:b@hooks.example/x", "https://a:c@hooks.example/x"].map { try webhook($0).url }
+        #expect(urls == Array(repeating: "https://hooks.example/x", count: 2))
+    }
+
     /// Retries go on for longer than the 72 hours that an erasure waits for webhooks.
     @Test func retriesGoOnForFourDays() {
         let policy = RetryPolicy.webhooks
