@@ -52,6 +52,8 @@ extension HTTPPosting {
         }
         switch status {
         case 200..<300: return
+        // The cause is the configured login, not the message.
+        case 401, 407: throw DeliveryError.gatewayDeferred(status: status)
         case 400..<500 where status != 408 && status != 429: throw DeliveryError.gatewayRefused(status: status)
         default: throw DeliveryError.gatewayDeferred(status: status)
         }

@@ -174,7 +174,8 @@ extension QueueWorker {
                 logger.log(level: log.deliveredLevel, log.delivered, metadata: metadata(of: entry))
             }
             await record(entry) { try await self.handler.queue.markDelivered(entry) }
-        } catch is CancellationError {
+        } catch let error where error is CancellationError || Task.isCancelled {
+            // Not every call that is cancelled throws a `CancellationError`.
             logger.debug(log.inDoubt, metadata: metadata(of: entry))
         } catch {
             await fail(entry, with: error as? DeliveryError ?? .unreachable(.connection))

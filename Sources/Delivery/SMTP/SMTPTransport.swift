@@ -22,9 +22,7 @@ package struct SMTPTransport: MessageTransport {
     let deadlines: Deadlines
     private let threads: BlockingThreads
 
-    /// `authorities` is the path of a PEM file with certificate authorities that replace the system's.
-    ///
-    /// `threads` may be shared with a previous transport that this one replaces.
+    /// `authorities` is the path of a PEM file with certificate authorities that are trusted besides the system's.
     package init(
         _ server: SMTPServer, authorities: String? = nil, deadlines: Deadlines = Deadlines(),
         threads: BlockingThreads = BlockingThreads(limit: 8)

@@ -3,6 +3,7 @@ import Delivery
 import Foundation
 import GatehouseTesting
 import Logging
+import ProviderKit
 import ServiceLifecycle
 import Testing
 
@@ -67,8 +68,12 @@ struct OutboxWorkerEndTests {
         #expect(transport.attempts.value.isEmpty)
     }
 
-    @Test func shutdownLeavesAHangingMessageAfterItsGrace() async throws {
-        let transport = ScriptedTransport { _ in try await ScriptedTransport.hang() }
+    /// `error` is what the transport throws when its task is cancelled.
+    @Test(arguments: [CancellationError(), DeliveryError.unreachable(.connection)] as [any Error])
+    func shutdownLeavesAHangingMessageAfterItsGrace(throwing error: any Error) async throws {
+        let transport = ScriptedTransport { _ in
+            do { try await ScriptedTransport.hang() } catch is CancellationError { throw error }
+        }
         let services = ServiceGroup(services: [try worker(transport)], logger: logs.logger)
         queue.add(try messages(1))
         async let end: Void = services.run()

@@ -60,8 +60,9 @@ struct GatewayTransportTests {
     }
 
     @Test(arguments: [
-        (400, DeliveryError.gatewayRefused(status: 400)), (401, .gatewayRefused(status: 401)),
+        (400, DeliveryError.gatewayRefused(status: 400)), (403, .gatewayRefused(status: 403)),
         (404, .gatewayRefused(status: 404)), (422, .gatewayRefused(status: 422)),
+        (401, .gatewayDeferred(status: 401)), (407, .gatewayDeferred(status: 407)),
         (408, .gatewayDeferred(status: 408)), (429, .gatewayDeferred(status: 429)),
         (500, .gatewayDeferred(status: 500)), (503, .gatewayDeferred(status: 503)),
         (302, .gatewayDeferred(status: 302)),
@@ -73,7 +74,7 @@ struct GatewayTransportTests {
         let message = try Samples.text()
         await #expect(throws: error) { try await transport.send(message) }
         #expect(error.reason == "http-\(status)")
-        #expect(error.isPermanent == ((400..<500).contains(status) && ![408, 429].contains(status)))
+        #expect(error.isPermanent == ((400..<500).contains(status) && ![401, 407, 408, 429].contains(status)))
         #expect(sink.requests.value.count == 1)
     }
 
