@@ -5,30 +5,8 @@ import Testing
 
 /// A storage that cannot be read for some time, like the Keychain before the device is unlocked.
 struct UnreadableStorageTests {
-    private final class LockedStorage: GatehouseClient.Storage {
-        struct IsLocked: Error {}
-
-        let memory = MemoryStorage()
-        private let state = Locked(false)
-
-        var isLocked: Bool {
-            get { state.withLock { $0 } }
-            set { state.withLock { $0 = newValue } }
-        }
-
-        var place: String? { nil }
-
-        func load() throws -> Data? {
-            if isLocked { throw IsLocked() }
-            return memory.load()
-        }
-
-        func save(_ data: Data) { memory.save(data) }
-        func remove() { memory.remove() }
-    }
-
     @Test(.timeLimit(.minutes(1))) func `the failure is reported once, however often it is read`() async throws {
-        let storage = LockedStorage()
+        let storage = FailingStorage()
         let options = GatehouseClient.Options(storage: storage, transport: ScriptedTransport())
         let url = try #require(URL(string: "https://h.example"))
         try await GatehouseClient(url: url, options: options).signIn(.anonymous)

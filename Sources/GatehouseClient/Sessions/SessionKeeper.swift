@@ -186,6 +186,10 @@ actor SessionKeeper {
         var known: HeldSession?
         if case .signedIn(let held) = state { known = held }
         if let former, former != signIn || known == nil { throw .signedOut }
+        // A stored session that was never read may be another person's.
+        if case .unread = state, let data = try? storage.load(), let stored = try? StoredSession(data) {
+            unsaved.insert(stored.refreshToken)
+        }
         let session = GatehouseClient.Session(user: answer.user, auth: answer.auth)
         let isSamePerson = known?.session.uid == session.uid
         if !isSamePerson {

@@ -46,6 +46,8 @@ private final class Line: Sendable {
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        // A call has its own time-out; this one ends the body of a download that stalls.
+        configuration.timeoutIntervalForRequest = 600
         session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
     }
 
