@@ -45,7 +45,7 @@ struct Exchange: Sendable {
         try await within(limits.deadline) { try await send(outgoing(request, to: url), to: url, read) }
     }
 
-    /// Sends the request once, on its own connection, and returns the status of the response.
+    /// Sends the request once, closes the connection afterwards, and returns the status of the response.
     ///
     /// After the status has arrived, failures in the rest of the response are ignored: it is read only so that the
     /// server can finish normally.

@@ -93,7 +93,8 @@ final class PinnedClients: Sendable {
 
     private func makeClient(_ key: Key) -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.dnsOverride = [key.host: key.address]
+        // With an override, the client would check the certificate for the literal in its brackets.
+        if !key.host.hasPrefix("[") { configuration.dnsOverride = [key.host: key.address] }
         configuration.tlsConfiguration = tls
         configuration.timeout.connect = TimeAmount(limits.connect)
         // One exchange per connection: a stream that stalls does not delay others.

@@ -104,6 +104,33 @@ struct PrivateHostTests {
             #expect(upstream.asked.count == 1)
         }
     }
+
+    @Test(.enabled(if: NetworkAddress.hasIPv6, "the machine has no IPv6"))
+    func certificatesAreCheckedAgainstALiteralWithoutItsBrackets() async throws {
+        for (name, isTrusted) in [("IP:::1", true), ("IP:::2", false)] {
+            let certificate = try TestCertificate(host: "literal", name: name)
+            let tls = try certificate.serverContext()
+            try await LocalUpstream.with(at: "::1", tls: tls, answer: { _ in .reply(200) }) { upstream in
+                try await OutboundNetwork.with(tls: certificate.trusting) { network in
+                    let hasFailed = await network.fetcher().fails(upstream.url(host: "[::1]", scheme: "https"))
+                    #expect(hasFailed != isTrusted, "\(name)")
+                }
+            }
+        }
+    }
+}
+
+extension NetworkAddress {
+    /// Whether a socket can be bound to the loopback address of IPv6.
+    fileprivate static var hasIPv6: Bool {
+        let socket = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_in6()
+        (address.sin6_family, address.sin6_addr) = (sa_family_t(AF_INET6), in6addr_loopback)
+        return withUnsafeBytes(of: &address) { bytes in
+            bind(socket, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count)) == 0
+        }
+    }
 }
 
 /// A self-signed certificate for one host.
@@ -111,7 +138,8 @@ struct TestCertificate {
     private let certificate: [NIOSSLCertificate]
     private let key: NIOSSLPrivateKey
 
-    init(host: String) throws {
+    /// `name` is the certificate's subject alternative name; by default the host as a DNS name.
+    init(host: String, name: String? = nil) throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "outbound-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -121,7 +149,7 @@ struct TestCertificate {
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments =
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-            + ["-days", "2", "-subj", "/CN=\(host)", "-addext", "subjectAltName=DNS:\(host)"]
+            + ["-days", "2", "-subj", "/CN=\(host)", "-addext", "subjectAltName=\(name ?? "DNS:\(host)")"]
             + ["-keyout", keyFile, "-out", certificateFile]
         process.standardError = nil
         try process.run()

@@ -34,10 +34,10 @@ final class LocalUpstream: Sendable {
     }
 
     static func with<Output>(
-        tls: NIOSSLContext? = nil, answer: @escaping @Sendable (Asked) -> Answer,
+        at host: String = "127.0.0.1", tls: NIOSSLContext? = nil, answer: @escaping @Sendable (Asked) -> Answer,
         _ body: (LocalUpstream) async throws -> Output
     ) async throws -> Output {
-        let upstream = try await LocalUpstream(tls: tls, answer: answer)
+        let upstream = try await LocalUpstream(at: host, tls: tls, answer: answer)
         do {
             let result = try await body(upstream)
             try await upstream.channel.close()
@@ -48,7 +48,7 @@ final class LocalUpstream: Sendable {
         }
     }
 
-    private init(tls: NIOSSLContext?, answer: @escaping @Sendable (Asked) -> Answer) async throws {
+    private init(at host: String, tls: NIOSSLContext?, answer: @escaping @Sendable (Asked) -> Answer) async throws {
         let log = Log()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -60,7 +60,7 @@ final class LocalUpstream: Sendable {
                     try channel.pipeline.syncOperations.addHandler(Handler(log: log, answer: answer))
                 }
             }
-            .bind(host: "127.0.0.1", port: 0).get()
+            .bind(host: host, port: 0).get()
         self.channel = channel
         self.log = log
         port = channel.localAddress?.port ?? 0
