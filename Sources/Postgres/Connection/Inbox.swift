@@ -31,11 +31,11 @@ final class Inbox: Sendable {
         var statistics = Database.Statistics()
     }
 
-    /// An eventfd that is readable if a message arrived while the reactor slept.
+    /// An eventfd that is readable if a message arrived while the reactor slept; negative if it can't be created.
     let wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     private let state = Mutex(State())
 
-    deinit { Glibc.close(wakeUp) }
+    deinit { if wakeUp >= 0 { Glibc.close(wakeUp) } }
 
     /// Adds a message; returns false and drops it if the inbox is closed.
     @discardableResult

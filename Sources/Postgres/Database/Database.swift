@@ -20,8 +20,8 @@ package final class Database: Executor {
         let (configuration, inbox, logger) = (configuration, inbox, logger)
         thread.withLock { thread in
             precondition(thread == nil, "a database is started once")
-            thread = OwnThread { Reactor(configuration, inbox: inbox, logger: logger).run() }
-            // If the thread can't be created, the inbox is closed, because no request would ever be answered.
+            if inbox.wakeUp >= 0 { thread = OwnThread { Reactor(configuration, inbox: inbox, logger: logger).run() } }
+            // Without an eventfd or a thread, the inbox is closed, because no request would ever be answered.
             if thread == nil { _ = inbox.close() }
         }
     }

@@ -81,9 +81,13 @@ extension Reactor {
         let sent = connection.inFlight.takeAll()
         let unsent = connection.backlog.takeAll()
         if let request = connection.uncommitted?.request { request.promise.fail(request.lossError) }
-        if connection.isReady, stopWaiter == nil, !isOnPurpose {
-            logger.warning(
-                "database connection lost", metadata: ["connection": "\(connection.slot)", "reason": "\(reason)"])
+        if stopWaiter == nil, !isOnPurpose {
+            let metadata: Logger.Metadata = ["connection": "\(connection.slot)", "reason": "\(reason)"]
+            if connection.isReady {
+                logger.warning("database connection lost", metadata: metadata)
+            } else if reason != lastRefusal {
+                logger.warning("database session cannot be set up, retrying", metadata: metadata)
+            }
         }
         connection.reset()
         for entry in sent {

@@ -51,7 +51,9 @@ extension Cell {
         guard dimensions == 1 else { throw fault("an array of one dimension expected") }
         var elements: [Element] = []
         var offset = 20
-        for _ in 0..<(try integer(Int32.self, at: 12, of: bytes)) {
+        let count = try integer(Int32.self, at: 12, of: bytes)
+        guard count >= 0 else { throw fault("a negative number of elements") }
+        for _ in 0..<count {
             let length = Int(try integer(Int32.self, at: offset, of: bytes))
             offset += 4
             guard length <= bytes.count - offset else { throw fault("too few bytes") }
