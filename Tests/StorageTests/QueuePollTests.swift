@@ -208,7 +208,7 @@ struct QueuePollTests {
             _ = try await queues.database.execute(.addRevocation)
             let late = try #require(try await queues.takeDeliveries().first)
             let lateRevocation = try #require(try await queues.revocations.take([.all: 1], lease: .seconds(60)).first)
-            _ = try await queues.database.execute(.endLeases)
+            for lease in [Statement.endDeliveries, .endRevocations] { _ = try await queues.database.execute(lease) }
             let delivery = try #require(try await queues.takeDeliveries().first)
             let revocation = try #require(try await queues.revocations.take([.all: 1], lease: .seconds(60)).first)
             try await queues.deliveries.markFailed(late, reason: "late", retryAfter: nil)
@@ -246,12 +246,8 @@ extension Statement {
         INSERT INTO token_revocations (application_id, identity_id, provider, uid, sealed)
         VALUES (44, gen_random_uuid(), 'any', gen_random_uuid(), '{}')
         """)
-    fileprivate static let endLeases = Self(
-        .write,
-        """
-        WITH deliveries AS (UPDATE webhook_deliveries SET due_at = now())
-        UPDATE token_revocations SET due_at = now()
-        """)
+    fileprivate static let endDeliveries = Self(.write, "UPDATE webhook_deliveries SET due_at = now()")
+    fileprivate static let endRevocations = Self(.write, "UPDATE token_revocations SET due_at = now()")
     fileprivate static let failures = Self(
         .read,
         """

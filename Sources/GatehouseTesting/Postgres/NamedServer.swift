@@ -72,7 +72,23 @@ final class NamedServer: DatabaseHost {
 
     private func onEveryNode(_ sql: String, database: String? = nil) async throws {
         let urls = isDistributed ? nodes.map { Self.url(base, on: $0, database: database) } : [Self.url(base)]
-        try await onOwnThread { for url in urls { try Database.runAlone(sql, url: url) } }
+        try await onOwnThread { for url in urls { try Self.run(sql, url: url) } }
+    }
+
+    /// Runs a statement; again for up to ten seconds, while a process of Citus is still leaving a database that it needs
+    /// for itself (55006).
+    private static func run(_ sql: String, url: String) throws {
+        let deadline = ContinuousClock.now + .seconds(10)
+        while true {
+            do {
+                return try Database.runAlone(sql, url: url)
+            } catch {
+                guard case .server(let refusal) = error, refusal.sqlState == "55006", .now < deadline else {
+                    throw error
+                }
+                Thread.sleep(forTimeInterval: 0.1)
+            }
+        }
     }
 
     /// A URL whose host, port and role are parameters, as in the URLs of `PrivateCluster`.
