@@ -1,7 +1,7 @@
 package import Foundation
 
 package protocol RefreshStore: Sendable {
-    /// Rotates a token by one statement, which also ends the session and records that if a token is reused.
+    /// Rotates a token by one statement; if the token is reused, ends its session and records that.
     func rotate(_ rotation: Rotation, application: Application.ID) async throws -> RefreshOutcome
 }
 

@@ -67,7 +67,8 @@ extension RateLimit {
         case .refresh: "Token refreshes, by client."
         case .apple: "Sign-ins with Apple, by client."
         case .logout: "Logouts, by client."
-        case .forgotPassword: "Requests for a password reset, by client."
+        case .forgotPassword:
+            "Requests for a password reset, and uses of the links of invitations and recoveries, by client."
         case .register: "Registrations, by client."
         case .anonymous: "New guests, by client."
         case .otpClient: "Requests for a code, by client."
