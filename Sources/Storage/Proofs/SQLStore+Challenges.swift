@@ -51,22 +51,6 @@ extension SQLStore: ChallengeStore {
         SELECT id, is_new, greatest(extract(epoch FROM now() - created_at), 0)::float8 FROM asked WHERE id IS NOT NULL
         """)
 
-    package func issue(_ challenge: NewChallenge, application: Application.ID) async throws -> IssuedChallenge {
-        if case .addressChange(let identity) = challenge.purpose {
-            return try await issue(challenge, changing: identity, application: application)
-        }
-        var row = try await one(
-            Self.issueChallenge,
-            [
-                .application(application), .uuid(challenge.id), .text(challenge.provider),
-                .text(challenge.target.providerUid), .text(challenge.target.address.kind.rawValue),
-                .text(challenge.target.address.value), .bytes(challenge.hash), .uuid(challenge.session),
-                .interval(challenge.lifetime), .interval(challenge.resendAfter), .bytes(challenge.code),
-                .bytes(challenge.network),
-            ])
-        return IssuedChallenge(id: try row.next(), isNew: try row.next(), age: .seconds(try row.next(Double.self)))
-    }
-
     /// Creates the challenge for an address change, of which an identity has at most one.
     ///
     /// A request for another address replaces the challenge at once, without waiting for the resend interval.
@@ -93,17 +77,19 @@ extension SQLStore: ChallengeStore {
            AND NOT EXISTS (SELECT 1 FROM issued)
         """)
 
-    private func issue(
-        _ challenge: NewChallenge, changing identity: UUID, application: Application.ID
-    ) async throws -> IssuedChallenge {
-        var row = try await one(
-            Self.issueAddressChange,
-            [
-                .application(application), .uuid(challenge.id), .text(challenge.provider),
-                .text(challenge.target.providerUid), .text(challenge.target.address.kind.rawValue),
-                .text(challenge.target.address.value), .bytes(challenge.hash), .uuid(identity),
-                .interval(challenge.lifetime), .interval(challenge.resendAfter),
-            ])
+    package func issue(_ challenge: NewChallenge, application: Application.ID) async throws -> IssuedChallenge {
+        var (statement, holder) = (Self.issueChallenge, challenge.session)
+        var ofCode: [Bind] = [.bytes(challenge.code), .bytes(challenge.network)]
+        if case .addressChange(let identity) = challenge.purpose {
+            (statement, holder, ofCode) = (Self.issueAddressChange, identity, [])
+        }
+        let binds: [Bind] = [
+            .application(application), .uuid(challenge.id), .text(challenge.provider),
+            .text(challenge.target.providerUid), .text(challenge.target.address.kind.rawValue),
+            .text(challenge.target.address.value), .bytes(challenge.hash), .uuid(holder),
+            .interval(challenge.lifetime), .interval(challenge.resendAfter),
+        ]
+        var row = try await one(statement, binds + ofCode)
         return IssuedChallenge(id: try row.next(), isNew: try row.next(), age: .seconds(try row.next(Double.self)))
     }
 
