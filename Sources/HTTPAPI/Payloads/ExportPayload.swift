@@ -70,7 +70,10 @@ extension ExportedRow {
                 .flag("isSilent"))
         case .passwords:
             // The row shows only that a password exists; its hash is not exported.
-            self.init("Password", .text("identityId"), .flag("mustChange"), .time("changedAt"))
+            self.init(
+                "Password", .text("identityId"), .flag("mustChange"), .time("changedAt"),
+                // The same time, if a mailed link set it.
+                .time("resetAt").orNull)
         case .providerTokens:
             // The row shows only that tokens of a provider are stored, for revocation.
             self.init("ProviderToken", .text("identityId"), .text("provider"), .time("updatedAt"))

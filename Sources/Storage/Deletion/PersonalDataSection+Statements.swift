@@ -46,7 +46,8 @@ extension PersonalDataSection {
     static let passwords = Statement(
         .read, SQLStore.family, keyed,
         """
-        SELECT p.identity_id::text AS key, p.identity_id, p.must_change, rfc3339(p.changed_at) AS changed_at
+        SELECT p.identity_id::text AS key, p.identity_id, p.must_change, rfc3339(p.changed_at) AS changed_at,
+               rfc3339(p.reset_at) AS reset_at
           FROM identities i
           JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
          WHERE i.application_id = $1 AND i.uid = ANY (ARRAY(SELECT uid FROM family))

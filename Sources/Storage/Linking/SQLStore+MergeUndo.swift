@@ -10,8 +10,8 @@ extension SQLStore: MergeUndoStore {
     /// An address moves with an identity that shows it, even if the identity gained the address after the merge. It
     /// stays if only identities that stay show it. A survivor that was a guest becomes one again, unless it has an
     /// identity that stays; then its guest identity is deleted. Passwords that were set while the accounts were one are
-    /// deleted with the identities that leave, because the survivor's owner may know them; those of resets stay with the
-    /// identities that the merge brought, because their owner reads the mailbox.
+    /// deleted with the identities that leave, because the survivor's owner may know them. Those of resets stay with the
+    /// identities that the merge brought, because their owner reads the mailbox, unless the address has changed since.
     private static let undoMerge = Statement(
         .write,
         """
@@ -22,7 +22,7 @@ extension SQLStore: MergeUndoStore {
         ), guest AS MATERIALIZED (
             SELECT parked[1] AS id FROM undone WHERE cardinality(parked) > 0
         ), leaving AS MATERIALIZED (
-            SELECT i.id, i.email, i.email_verified, i.phone, i.phone_verified, u.absorbed
+            SELECT i.id, i.email, i.email_verified, i.phone, i.phone_verified, i.joined_at, u.absorbed
               FROM undone u JOIN identities i ON i.application_id = $1 AND i.uid = u.survivor
                AND i.id = ANY ($4)
         ), staying AS MATERIALIZED (
@@ -51,7 +51,7 @@ extension SQLStore: MergeUndoStore {
         ), forgotten AS (
             DELETE FROM passwords p USING undone u, leaving l
              WHERE p.application_id = $1 AND p.identity_id = l.id
-               AND (NOT l.id = ANY (u.identities)
+               AND (NOT l.id = ANY (u.identities) OR l.joined_at > u.merged_at
                     OR p.changed_at > u.merged_at AND p.changed_at IS DISTINCT FROM p.reset_at)
         ), unparked AS (
             UPDATE identities i SET uid = u.survivor

@@ -133,19 +133,24 @@ extension SQLStore: PasswordAttemptStore, PasswordRehashStore, PasswordStore {
     /// Replaces the password's hash if it equals the expected hash and the account `$5` has the identity.
     ///
     /// If no hash is expected, any hash is replaced and a missing one is inserted. A password that was expected but has
-    /// been removed in the meantime is therefore not inserted again.
+    /// been removed in the meantime is therefore not inserted again. Its time is that of the statement, which runs after
+    /// the account was locked, so that it is later than a merge which the transaction has waited for.
     private static let setPassword = Statement(
         .write,
         """
         WITH identity AS MATERIALIZED (
             SELECT id FROM identities WHERE application_id = $1 AND id = $2 AND uid = $5
         ), replaced AS (
-            UPDATE passwords SET hash = $3, must_change = false, changed_at = now(), reset_at = CASE WHEN $6 THEN now() END
+            UPDATE passwords
+               SET hash = $3, must_change = false, changed_at = clock.now, reset_at = CASE WHEN $6 THEN clock.now END
+              FROM (SELECT statement_timestamp() AS now) AS clock
              WHERE application_id = $1 AND identity_id = (SELECT id FROM identity) AND hash = coalesce($4, hash)
             RETURNING identity_id
         ), inserted AS (
-            INSERT INTO passwords (application_id, identity_id, hash, reset_at)
-            SELECT $1, id, $3, CASE WHEN $6 THEN now() END FROM identity WHERE $4::text IS NULL AND NOT EXISTS (SELECT 1 FROM replaced)
+            INSERT INTO passwords (application_id, identity_id, hash, changed_at, reset_at)
+            SELECT $1, id, $3, clock.now, CASE WHEN $6 THEN clock.now END
+              FROM identity, (SELECT statement_timestamp() AS now) AS clock
+             WHERE $4::text IS NULL AND NOT EXISTS (SELECT 1 FROM replaced)
             RETURNING identity_id
         ), written AS (
             SELECT identity_id FROM replaced UNION ALL SELECT identity_id FROM inserted

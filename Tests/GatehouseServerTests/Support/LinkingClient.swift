@@ -35,6 +35,18 @@ extension APIClient {
         return try #require(identities.first { $0["provider"].string == provider }?["id"].string, "\(identities)")
     }
 
+    /// Changes the address of an identity to a new one, and returns the new one.
+    func changeAddress(of id: String, bearer: String, at server: TestServer) async throws -> String {
+        let (path, address) = ("/auth/identities/\(id)/address", Self.newAddress())
+        let asked = try await post(path, ["email": .string(address)], bearer: bearer)
+        let proof: JSONValue = [
+            "challengeId": asked["challengeId"], "code": .string(try await sentCode(to: address, at: server)),
+        ]
+        let changed = try await post("\(path)/verify", proof, bearer: bearer)
+        try #require(changed.status == 200, "\(changed.text)")
+        return address
+    }
+
     /// Creates a person who signs up with `ScriptedProvider`.
     func newcomer(_ subject: String = UUID().uuidString, email: String? = nil) async throws -> Person {
         let answer = try await present(.somebody(subject, email: email), to: "scripted")

@@ -179,7 +179,7 @@ struct MergeTests {
         }
     }
 
-    @Test(arguments: ["change", "other mailbox", "own mailbox"])
+    @Test(arguments: ["change", "other mailbox", "new mailbox", "own mailbox"])
     func `a password set since the merge opens the absorbed account only if its mailbox set it`(
         by way: String
     ) async throws {
@@ -188,19 +188,25 @@ struct MergeTests {
             _ = try await client.link(.somebody("eve"), bearer: eve.accessToken)
             let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
             let merged = try await client.merge(ticket, bearer: ada.accessToken)
-            var bearer = ada.accessToken
+            var (bearer, email) = (ada.accessToken, eve.email)
+            if way == "new mailbox" {
+                let identities = try await client.identities(bearer: bearer)
+                let id = identities.first { $0["email"].string == email }?["id"].string
+                email = try await client.changeAddress(of: id ?? "", bearer: bearer, at: server)
+            }
             if way == "change" {
                 let change: JSONValue = ["password": .string(APIClient.otherPassword)]
                 #expect(try await client.put("/auth/change-password", change, bearer: bearer).status == 204)
             } else {
-                let person = way == "own mailbox" ? eve : ada
-                #expect(try await client.resetPassword(of: person.email, at: server).status == 204)
-                bearer = try await client.bearer(of: person)
+                let mailbox = way == "other mailbox" ? ada.email : email
+                #expect(try await client.resetPassword(of: mailbox, at: server).status == 204)
+                bearer = try #require(
+                    try await client.login(mailbox, APIClient.otherPassword)["accessToken"].string)
             }
             let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
             #expect(try await client.post(undo, bearer: bearer).status == 204)
 
-            let login = try await client.login(eve.email, APIClient.otherPassword)
+            let login = try await client.login(email, APIClient.otherPassword)
             guard way == "own mailbox" else { return expectError(login, 401, "INVALID_CREDENTIALS") }
             #expect(login["user"]["id"].string == eve.uid, "\(login.text)")
         }
