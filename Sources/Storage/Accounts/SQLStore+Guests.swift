@@ -10,8 +10,8 @@ extension SQLStore: GuestUpgradeStore {
     /// It ends earlier if the client asks for a short session; `least` ignores the null of others.
     ///
     /// A browser's session has no refresh token; all sessions of the browser get the new cookie. A client's session keeps
-    /// its refresh tokens, and gets none of the API's. The account's other sessions that go on, which belong to the same
-    /// browser, follow.
+    /// its own lifetime and refresh tokens, and gets none of the API's. The account's other sessions that go on, which
+    /// belong to the same browser, follow.
     private static let upgradeGuest = Statement(
         .write,
         """
@@ -21,18 +21,15 @@ extension SQLStore: GuestUpgradeStore {
             UPDATE sessions
                SET identity_id = $3, methods = $5, authenticated_at = now(), generation = generation + 1,
                    renewed_at = now(), browser_hash = CASE WHEN kind = 'browser' THEN $9::bytea END,
-                   renewal = $11, dialect = $12, expires_at = least(expires_at, short.ends_at)
+                   renewal = CASE WHEN kind = 'client' THEN renewal ELSE $11 END,
+                   dialect = CASE WHEN kind = 'client' THEN dialect ELSE $12 END,
+                   expires_at = CASE WHEN kind = 'client' THEN expires_at ELSE least(expires_at, short.ends_at) END
               FROM (SELECT now() + $15::interval AS ends_at) AS short
              WHERE application_id = $1 AND id = $4 AND uid = $2 AND ended_at IS NULL
             RETURNING id, kind, authenticated_at, expires_at, generation
         ), older AS (
             DELETE FROM refresh_tokens t USING renewed
              WHERE t.application_id = $1 AND t.session_id = renewed.id AND renewed.kind <> 'client'
-        ), kept AS (
-            UPDATE refresh_tokens t SET generation = renewed.generation
-              FROM renewed
-             WHERE t.application_id = $1 AND t.session_id = renewed.id AND renewed.kind = 'client'
-               AND t.generation = renewed.generation - 1
         ), token AS (
             INSERT INTO refresh_tokens (application_id, hash, session_id, generation, expires_at)
             SELECT $1, $6, id, generation, least(now() + $7::interval, expires_at) FROM renewed
@@ -42,7 +39,7 @@ extension SQLStore: GuestUpgradeStore {
         ), bearer AS (
             INSERT INTO session_bearers (application_id, hash, session_id, idle, idle_until, expires_at)
             SELECT $1, $13, id, $14, least(now() + $14::interval, expires_at), expires_at FROM renewed
-             WHERE $13::bytea IS NOT NULL
+             WHERE $13::bytea IS NOT NULL AND kind <> 'client'
         ), followed AS (
             UPDATE sessions s SET identity_id = $3, methods = $5, authenticated_at = renewed.authenticated_at
               FROM renewed

@@ -47,7 +47,6 @@ extension SQLStore: ClientSessionStore {
           FROM refresh_tokens t JOIN sessions s ON s.application_id = $1 AND s.id = t.session_id
          WHERE t.application_id = $1 AND t.hash = $2 AND t.issuer = $3 AND t.expires_at > now()
            AND s.client_id IS NOT NULL AND s.ended_at IS NULL AND s.expires_at > now()
-           AND coalesce(t.generation, s.generation) = s.generation
            AND NOT EXISTS (SELECT 1 FROM refresh_tokens n WHERE n.application_id = $1 AND n.hash = $4)
         """)
 

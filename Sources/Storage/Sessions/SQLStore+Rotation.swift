@@ -10,11 +10,12 @@ extension SQLStore: RefreshStore {
 
     /// Whether the client `$12` can present the refresh token `t` at the issuer `$13`, and its session `s` goes on.
     ///
-    /// If the client needs it, the account's consent must contain all that the token was granted. The text ends in the
-    /// comparison with `consentScopes`; these and `)))` complete it.
+    /// A renewed session accepts no earlier refresh token of the API, but all of its client. If the client needs it, the
+    /// account's consent must contain all that the token was granted. The text ends in the comparison with
+    /// `consentScopes`; these and `)))` complete it.
     static let isPresentable: StaticString = """
         t.expires_at > now() AND s.ended_at IS NULL AND s.expires_at > now()
-        AND coalesce(t.generation, s.generation) = s.generation
+        AND (s.client_id IS NOT NULL OR coalesce(t.generation, s.generation) = s.generation)
         AND s.client_id IS NOT DISTINCT FROM $12 AND t.issuer IS NOT DISTINCT FROM $13
         AND (NOT $7 OR EXISTS (
             SELECT 1 FROM consents c

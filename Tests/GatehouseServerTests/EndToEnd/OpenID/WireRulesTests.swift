@@ -194,6 +194,27 @@ struct WireRulesTests {
         }
     }
 
+    @Test func `a client that refreshes while its guest becomes permanent stays signed in`() async throws {
+        let configuration = RelyingParty.configuration
+            .replacing("phone, offline_access", with: "account, offline_access")
+            .replacing("name: Photos\n", with: "name: Photos\n      guests: true\n")
+        try await TestServer.with(application: configuration, providers: "scripted: {}") { server in
+            let party = RelyingParty(server)
+            for _ in 1...8 {
+                let guest = try await party.api.guest()
+                let cookie = try await party.browser(of: guest)
+                let code = try await party.code(["scope": "openid account offline_access"], cookie: cookie)
+                let tokens = try await party.redeem(code)
+                async let linked = party.api.link(.somebody(), bearer: tokens["access_token"].string ?? "")
+                async let refreshed = party.refresh(tokens["refresh_token"].string ?? "")
+                let (link, refresh) = try await (linked, refreshed)
+                #expect(link.status == 200, "\(link.text)")
+                let next = try await party.refresh(refresh["refresh_token"].string ?? "")
+                #expect(next.status == 200, "\(refresh.text) \(next.text)")
+            }
+        }
+    }
+
     @Test func `a client that inspects the API's audience sees its tokens`() async throws {
         let configuration = RelyingParty.configuration.replacing(
             "introspects: [", with: "introspects: [demo, ")
