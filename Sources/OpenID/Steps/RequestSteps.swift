@@ -42,6 +42,7 @@ package struct RequestSteps: Sendable {
         case .fault(let fault): return .fault(fault)
         case .over(let state):
             guard let now = try await reload(state, context, under: cookie) else { return .fault(.notYours) }
+            try await endSuperfluous(of: now, beside: signedIn.session.grant.sessionID, after: state)
             return .reload(sessionCookie(cookie, of: now))
         case .open(let state):
             let session = signedIn.session.grant.sessionID
@@ -182,12 +183,19 @@ package struct RequestSteps: Sendable {
     }
 
     /// Goes on with the session that a proof has opened.
-    ///
-    /// The session ends at once if the request is for another account, unless the browser had it before the proof.
     func proceed(
         _ state: RequestState, as session: UUID, after former: RequestState, _ context: Context, cookie: OpaqueToken
     ) async throws -> StepResponse {
-        let application = context.issuer.application
+        try await endSuperfluous(of: state, beside: session, after: former)
+        return try await proceed(state, context, cookie: sessionCookie(cookie, of: state))
+    }
+
+    /// Ends the session that a proof has opened if the request is for another account, unless the browser had it before
+    /// the proof, and those of accounts beyond the limit of a browser.
+    private func endSuperfluous(
+        of state: RequestState, beside session: UUID, after former: RequestState
+    ) async throws {
+        let application = state.issuer.application
         let others = state.live.filter { $0.session.id != session }
         if let opened = state.live.first(where: { $0.session.id == session })?.session, state.forbids(opened),
             !former.live.contains(where: { $0.session.id == session })
@@ -198,7 +206,6 @@ package struct RequestSteps: Sendable {
             _ = try await store.endSession(
                 surplus.session.id, of: surplus.session.uid, because: .signedOut, application: application.id)
         }
-        return try await proceed(state, context, cookie: sessionCookie(cookie, of: state))
     }
 
     private func sessionCookie(_ cookie: OpaqueToken, of state: RequestState) -> SessionCookie {
