@@ -40,7 +40,7 @@ package struct EventHandler: QueueHandler {
     package var lanes: [String] { webhooks.urls }
 
     package func deliver(_ entry: TakenDelivery, at now: Date) async throws -> Bool {
-        guard let webhook = webhooks.all.first(where: { $0.url == entry.webhook }) else {
+        guard let webhook = webhooks.webhook(in: entry.webhook) else {
             throw DeliveryError.notConfigured
         }
         do {
@@ -59,7 +59,7 @@ package struct EventHandler: QueueHandler {
     }
 
     package func metadata(of entry: TakenDelivery) -> Logger.Metadata {
-        let name = webhooks.all.first { $0.url == entry.webhook }?.name ?? "not configured"
+        let name = webhooks.webhook(in: entry.webhook)?.name ?? "not configured"
         return [
             "event": "\(entry.event.text)", "kind": "\(entry.kind)", "webhook": "\(name)",
             "application": "\(entry.applicationName)",

@@ -9,6 +9,8 @@ internal import Synchronization
 package struct Webhook: Sendable {
     /// Identifies the webhook in the queue; without a login, which may change.
     package var url: String { endpoint.url }
+    /// What identified it in deliveries that an earlier version of the server has announced: the URL with its login.
+    private let formerURL: String
     /// The name that is shown to people.
     package let name: String
     package let events: Set<AccountEvent.Kind>
@@ -22,6 +24,7 @@ package struct Webhook: Sendable {
             !key.isEmpty
         else { throw .invalidSetting(field: "webhooks.secret", reason: "is not whsec_ and base64") }
         endpoint = try HTTPEndpoint(url, field: "webhooks.url")
+        formerURL = url
         self.name = name
         self.events = events
         signingKey = SymmetricKey(data: key)
@@ -29,6 +32,9 @@ package struct Webhook: Sendable {
 
     /// The `url` of a webhook with this setting; `nil` if the setting is invalid.
     package static func url(of setting: String) -> String? { (try? HTTPEndpoint(setting, field: "webhooks.url"))?.url }
+
+    /// Its names in the queue.
+    var lanes: Set<String> { [url, formerURL] }
 }
 
 extension Webhook: CustomStringConvertible, CustomReflectable {
@@ -99,7 +105,7 @@ package final class CurrentWebhooks: WebhookSubscriptions {
     package init(_ webhooks: [Webhook], logoutURIs: LogoutURIs = [:]) { current = Mutex((webhooks, logoutURIs)) }
 
     package var all: [Webhook] { current.withLock { $0.webhooks } }
-    package var urls: [String] { all.map(\.url) }
+    package var urls: [String] { all.flatMap(\.lanes) }
 
     /// The queue's names for the clients that receive logout tokens.
     package var logoutLanes: [String] {
@@ -107,6 +113,8 @@ package final class CurrentWebhooks: WebhookSubscriptions {
         let configured = Set(uris.values.flatMap(\.values)).sorted().map { LogoutDelivery.lane(of: $0) }
         return configured + (uris.isEmpty ? [] : LogoutDelivery.registeredLanes)
     }
+
+    func webhook(in lane: String) -> Webhook? { all.first { $0.lanes.contains(lane) } }
 
     package func replace(with webhooks: [Webhook]) { current.withLock { $0.webhooks = webhooks } }
     package func replace(logoutURIs: LogoutURIs) { current.withLock { $0.logoutURIs = logoutURIs } }

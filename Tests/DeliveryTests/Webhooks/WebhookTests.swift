@@ -54,8 +54,14 @@ struct WebhookTests {
 
     /// The deliveries that wait must not be given up when the login changes, and the queue is no place for it.
     @Test func aLoginDoesNotIdentifyTheWebhook() throws {
-        let urls = try ["https://a:b@hooks.example/x", "https://a:c@hooks.example/x"].map { try webhook($0).url }
-        #expect(urls == Array(repeating: "https://hooks.example/x", count: 2))
+        let settings = ["https://a:b@hooks.example/x", "https://a:c@hooks.example/x"]
+        let webhooks = try settings.map { try webhook($0) }
+        #expect(webhooks.map(\.url) == Array(repeating: "https://hooks.example/x", count: 2))
+        let current = CurrentWebhooks([webhooks[0]])
+        // An earlier version announced deliveries with the login.
+        #expect(Set(current.urls) == ["https://hooks.example/x", settings[0]])
+        #expect(current.urls.allSatisfy { current.webhook(in: $0) != nil })
+        #expect(current.webhook(in: settings[1]) == nil)
     }
 
     /// Retries go on for longer than the 72 hours that an erasure waits for webhooks.
