@@ -36,7 +36,8 @@ package struct PasswordLinking: Sendable {
     /// Completes the registration and links the address.
     /// - Returns: `nil` if the token does not belong to a registration that joins an account.
     /// - Throws: `AccountsError.invalidToken`, without changing anything, unless the registration joins the principal's
-    ///   account; and the errors of `IdentityLinking.link`.
+    ///   account; `.otherIdentityRequired` if the identity has a role that does not count in the session; and the errors
+    ///   of `IdentityLinking.link`.
     func complete(_ token: OpaqueToken, by principal: Principal?, from client: Client, in application: Application)
         async throws -> SignedIn?
     {
@@ -45,15 +46,16 @@ package struct PasswordLinking: Sendable {
         else { return nil }
         guard let principal, principal.uid == joining.uid else { throw AccountsError.invalidToken }
         let outcome = try await store.retryingTransactionKeepingRefusals { store in
+            // These come before the token is consumed, because a refusal keeps what was written.
+            let known = try await store.knownIdentity(seen.provider, seen.providerUid, application: application.id)
+            let isOwn = known?.uid == principal.uid
+            if isOwn { try await store.requireReach(of: principal, to: known.map { [$0.id] } ?? []) }
             let proof = try await store.consume(.registration, hash: token.hash, application: application.id)
             // Another registration may have taken the place of this one.
             guard let proof, let subject = proof.subject,
                 let registered = try await store.takeRegistration(of: proof, application: application.id)
             else { throw AccountsError.invalidToken }
             let provider = try application.providers.named(proof.provider)
-            let known = try await store.knownIdentity(proof.provider, proof.providerUid, application: application.id)
-            let isOwn = known?.uid == principal.uid
-            if isOwn { try await store.requireReach(of: principal, to: known.map { [$0.id] } ?? []) }
             let outcome = try await linking.link(
                 subject.evidence, of: provider, onConflict: joining.onConflict, by: principal, from: client,
                 store: store)

@@ -74,7 +74,9 @@ struct IdentityOperations: Sendable {
     var verifyAddress: Operation<(identity: UUID, code: PresentedOneTimeCode), ListedIdentity> {
         Operation(
             "identity.verifyAddress", access: .bearer, limits: .general,
-            errors: [.identityNotFound, .invalidCredentials, .identityInUse, .accountDeleted, .accountDisabled]
+            errors: [
+                .identityNotFound, .invalidCredentials, .identityInUse, .accountDeleted, .accountDisabled, .tokenTooOld,
+            ]
         ) { context, input in
             try await useCases.addressChange.complete(
                 of: input.identity, with: input.code, by: context.principal, from: context.client)

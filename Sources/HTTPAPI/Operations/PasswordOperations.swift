@@ -23,7 +23,9 @@ struct PasswordOperations: Sendable {
             "password.verify", access: .optionalBearer,
             limits: .chosen { input, _ in input()?.password != nil ? .login : nil },
             hashesPassword: { input, _ in input()?.password != nil },
-            errors: .signIn + [.invalidToken, .invalidCredentials, .identityTemporarilyLocked, .identityInUse]
+            errors: .signIn + [
+                .invalidToken, .invalidCredentials, .identityTemporarilyLocked, .identityInUse, .tokenTooOld,
+            ]
         ) { context, input in
             try await useCases.registration.verify(
                 input.token, password: input.password, by: context.optionalPrincipal,
