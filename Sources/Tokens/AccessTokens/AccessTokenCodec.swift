@@ -51,8 +51,8 @@ package struct AccessTokenCodec: AccessTokens {
         _ token: String, for application: Application
     ) async throws -> VerifiedTokenCache<AccessTokenClaims>.Entry {
         guard let jws = CompactJWS(token) else { throw AccountsError.invalidToken }
-        let isOfClient = JWTHeader.kid(of: jws.header) == nil
-        let type = isOfClient ? JWTKind.accessToken.rawValue : JWTHeader.ownType
+        // It is the API's own, or else a client's.
+        let type = JWTHeader.kid(of: jws.header) != nil ? JWTHeader.ownType : JWTKind.accessToken.rawValue
         guard let kid = JWTHeader.kid(of: jws.header, type: type),
             let key = try await keys.key(kid, for: .accessTokens, of: application.id),
             jws.header.elementsEqual(JWTHeader.encode(key.algorithm, kid: kid, type: type).utf8),
