@@ -194,7 +194,12 @@ private struct ReplicaService: Service {
                 group.addTask { await backend.revocations.run() }
                 group.addTask {
                     for await _ in keyChanges {
-                        while await !reload(), (try? await Task.sleep(for: Self.keyReloadUnannounced)) != nil {}
+                        // After a minute, a key that can never be read is left to the other reloads.
+                        var attempts = 60
+                        while attempts > 0, await !reload() {
+                            attempts -= 1
+                            try? await Task.sleep(for: Self.keyReloadUnannounced)
+                        }
                     }
                 }
                 group.addTask {

@@ -18,10 +18,12 @@ package final class UpstreamPorts: ProviderPortsSource {
 
     package let findings = FindingLog()
     private let network: OutboundNetwork
-    /// For hosts named by clients that registered themselves, and for those that administrators try out.
+    /// For hosts named by clients that registered themselves.
     ///
     /// A name server that never answers blocks a thread of the network's resolver, so these hosts have other threads.
     private let foreign: OutboundNetwork
+    /// For hosts that administrators try out, for the same reason.
+    private let tried = OutboundNetwork()
     /// The ports by provider; they are kept so that fetched keys survive a reload.
     private let made = Mutex<[Key: ProviderPorts]>([:])
 
@@ -49,20 +51,16 @@ package final class UpstreamPorts: ProviderPortsSource {
     }
 
     package func probe(allowsPrivateHosts: Bool) -> any ServiceProbing {
-        foreign.probe(allowsPrivateHosts: allowsPrivateHosts)
+        tried.probe(allowsPrivateHosts: allowsPrivateHosts)
     }
 
-    package var statistics: [UpstreamStatistics] { network.statistics + foreign.statistics }
+    private var networks: [OutboundNetwork] { [network, foreign, tried] }
 
-    package func report(to logger: Logger) {
-        network.report(to: logger)
-        foreign.report(to: logger)
-    }
+    package var statistics: [UpstreamStatistics] { networks.flatMap(\.statistics) }
 
-    package func shutdown() async {
-        await network.shutdown()
-        await foreign.shutdown()
-    }
+    package func report(to logger: Logger) { for network in networks { network.report(to: logger) } }
+
+    package func shutdown() async { for network in networks { await network.shutdown() } }
 }
 
 extension ProviderPorts {
