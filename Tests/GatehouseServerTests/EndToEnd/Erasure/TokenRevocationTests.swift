@@ -67,6 +67,10 @@ struct TokenRevocationTests {
             let person = try Person(try await client.present(.somebody("ada").holding(token)), email: "", password: "")
             let location = try await client.deleteAccount(person)
             _ = try await server.erase(person.uid)
+            // An attempt under way would be made again a minute later.
+            try await eventually("it was tried") {
+                try await server.text("SELECT failure FROM token_revocations") == "unreachable"
+            }
             try await server.age("token_revocations", "created_at", by: "97 hours")
             try await server.execute("UPDATE token_revocations SET due_at = now()")
             try await server.age("erasures", "requested_at", by: "98 hours")
