@@ -97,18 +97,20 @@ package struct TokenRevocationsTable: RevocationQueue {
     }
 
     /// Leaves a revocation alone that another worker has taken since.
+    ///
+    /// Citus refuses a sum of times beside `whole_day` of a column in one SET.
     private static let markFailed = Statement(
         .write,
         """
         UPDATE token_revocations
-           SET due_at = clock.now + coalesce($3, interval '0'), failure = $4, leased_until = NULL,
+           SET due_at = clock.due_at, failure = $4, leased_until = NULL,
                failed_at = CASE WHEN $3::interval IS NULL THEN
                                 CASE WHEN is_of_erasure THEN whole_day(clock.now) ELSE clock.now END END,
                identity_id = CASE WHEN is_of_erasure AND $3::interval IS NULL THEN id ELSE identity_id END,
                created_at = CASE WHEN is_of_erasure AND $3::interval IS NULL THEN whole_day(created_at)
                                  ELSE created_at END,
                sealed = CASE WHEN $3::interval IS NOT NULL THEN sealed END
-          FROM (SELECT now() AS now) AS clock
+          FROM (SELECT now() AS now, now() + coalesce($3, interval '0') AS due_at) AS clock
          WHERE application_id = $1 AND id = $2 AND attempts = $5 AND revoked_at IS NULL AND failed_at IS NULL
         """)
 
