@@ -196,10 +196,9 @@ private struct ReplicaService: Service {
                     for await _ in keyChanges {
                         // After a minute, a key that can never be read is left to the other reloads.
                         var attempts = 60
-                        while attempts > 0, await !reload() {
-                            attempts -= 1
-                            try? await Task.sleep(for: Self.keyReloadUnannounced)
-                        }
+                        while attempts > 0, await !reload(),
+                            (try? await Task.sleep(for: Self.keyReloadUnannounced)) != nil
+                        { attempts -= 1 }
                     }
                 }
                 group.addTask {
