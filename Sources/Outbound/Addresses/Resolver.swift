@@ -1,6 +1,7 @@
 internal import Foundation
 internal import NIOCore
 internal import NIOPosix
+internal import ProviderKit
 internal import Synchronization
 
 /// Resolves the addresses of hosts and caches them.
@@ -9,11 +10,11 @@ internal import Synchronization
 /// server that does not respond blocks only one thread for each host.
 final class Resolver: Sendable {
     /// Resolves a host on the calling thread, which it blocks; throws if there is no address.
-    typealias LookUp = @Sendable (_ host: String) throws -> [NetworkAddress]
+    typealias LookUp = @Sendable (_ host: String) throws -> [IPAddress]
 
     private struct State {
-        var known: [String: (addresses: [NetworkAddress], expires: ContinuousClock.Instant)] = [:]
-        var lookups: [String: EventLoopFuture<[NetworkAddress]>] = [:]
+        var known: [String: (addresses: [IPAddress], expires: ContinuousClock.Instant)] = [:]
+        var lookups: [String: EventLoopFuture<[IPAddress]>] = [:]
         var threads: NIOThreadPool?
         var isClosed = false
     }
@@ -36,9 +37,9 @@ final class Resolver: Sendable {
 
     /// Returns the addresses of a host in the system's order of preference (RFC 6724).
     /// - Throws: `OutboundFailure.unresolvable`, also if there is no answer within the limit.
-    func addresses(of host: String, within limit: Duration) async throws -> [NetworkAddress] {
+    func addresses(of host: String, within limit: Duration) async throws -> [IPAddress] {
         let loop = loops.any()
-        let answer: EventLoopFuture<[NetworkAddress]>? = state.withLock { state in
+        let answer: EventLoopFuture<[IPAddress]>? = state.withLock { state in
             if let known = state.known[host], known.expires > .now { return loop.makeSucceededFuture(known.addresses) }
             if let lookup = state.lookups[host] { return lookup }
             guard !state.isClosed else { return nil }
@@ -52,7 +53,7 @@ final class Resolver: Sendable {
         // Added outside the lock, because the callback may run at once. Each caller adds one; only the first to run has
         // an effect.
         answer.whenComplete { [weak self] result in self?.finish(host, with: result) }
-        let promise = loop.makePromise(of: [NetworkAddress].self)
+        let promise = loop.makePromise(of: [IPAddress].self)
         // The answer and the timer both complete the promise, which ignores the second.
         let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.fail(OutboundFailure.unresolvable) }
         answer.cascade(to: promise)
@@ -72,7 +73,7 @@ final class Resolver: Sendable {
         threads?.shutdownGracefully { _ in }
     }
 
-    private func finish(_ host: String, with result: Result<[NetworkAddress], any Error>) {
+    private func finish(_ host: String, with result: Result<[IPAddress], any Error>) {
         state.withLock { state in
             guard state.lookups.removeValue(forKey: host) != nil else { return }
             guard case .success(let addresses) = result, !addresses.isEmpty else { return }
@@ -104,11 +105,11 @@ final class Resolver: Sendable {
             switch entry.ai_family {
             case AF_INET:
                 return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                    NetworkAddress($0.pointee.sin_addr)
+                    withUnsafeBytes(of: $0.pointee.sin_addr) { IPAddress(networkOrder: Array($0)) }
                 }
             case AF_INET6:
                 return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
-                    NetworkAddress($0.pointee.sin6_addr)
+                    withUnsafeBytes(of: $0.pointee.sin6_addr) { IPAddress(networkOrder: Array($0)) }
                 }
             default: return nil
             }

@@ -106,9 +106,9 @@ struct Exchange: Sendable {
         throw OutboundFailure.redirected
     }
 
-    private func addresses(of url: UpstreamURL) async throws -> [NetworkAddress] {
+    private func addresses(of url: UpstreamURL) async throws -> [IPAddress] {
         let addresses =
-            if let literal = NetworkAddress(url.host) {
+            if let literal = IPAddress(url.host) {
                 [literal]
             } else {
                 try await resolver.addresses(of: url.host, within: limits.connect)
@@ -135,7 +135,7 @@ struct Exchange: Sendable {
 
     /// The addresses to try: first the system's first choice, then one of the other IP version, because often all
     /// addresses of one version fail.
-    private static func candidates(_ addresses: [NetworkAddress]) -> [NetworkAddress] {
+    private static func candidates(_ addresses: [IPAddress]) -> [IPAddress] {
         guard let first = addresses.first else { return [] }
         let others = addresses.dropFirst()
         let second = others.firstIndex { $0.isIPv4 != first.isIPv4 }

@@ -68,7 +68,7 @@ struct UpstreamURL: Sendable, Equatable {
         }
         if name.hasPrefix("["), name.hasSuffix("]") {
             let literal = name.dropFirst().dropLast()
-            guard literal.contains(":"), let address = NetworkAddress(String(literal)) else { return nil }
+            guard literal.contains(":"), let address = IPAddress(String(literal)) else { return nil }
             return (address.description, port)
         }
         if name.hasSuffix(".") { name = name.dropLast() }

@@ -3,7 +3,8 @@ internal import Foundation
 /// An IP address; an IPv4 address that is mapped into IPv6 (RFC 4291, 2.5.5.2) equals that IPv4 address.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// 4 or 16 bytes in network order.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
+    package var isIPv4: Bool { bytes.count == 4 }
 
     /// Parses the notations of `inet_pton`, without surrounding text.
     package init?(_ text: some StringProtocol) {
@@ -33,7 +34,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The address in the canonical form of RFC 5952.
     package var description: String {
         // Formatted here, because each request needs the text and `inet_ntop` is several times slower.
-        if bytes.count == 4 { return "\(bytes[0]).\(bytes[1]).\(bytes[2]).\(bytes[3])" }
+        if isIPv4 { return "\(bytes[0]).\(bytes[1]).\(bytes[2]).\(bytes[3])" }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)) != nil else { return "" }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -41,7 +42,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The network of one subscriber: an IPv4 address, or an IPv6 /64 (RFC 6177), whose addresses a subscriber can choose.
     package var subscriber: String {
-        guard bytes.count == 16 else { return description }
+        guard !isIPv4 else { return description }
         return "\(IPAddress(bytes: masked(to: 64)))/64"
     }
 
@@ -51,7 +52,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The network that contains the address, in CIDR notation, by the length of its prefix.
     package func network(v4 short: Int, v6 long: Int) -> String {
-        let length = bytes.count == 16 ? long : short
+        let length = isIPv4 ? short : long
         return "\(IPAddress(bytes: masked(to: length)))/\(length)"
     }
 

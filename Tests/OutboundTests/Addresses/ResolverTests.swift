@@ -1,5 +1,6 @@
 import Dispatch
 import NIOPosix
+import ProviderKit
 import Synchronization
 import Testing
 
@@ -14,7 +15,7 @@ struct ResolverTests {
         let counter = Counter()
         let resolver = Resolver(lifetime: .seconds(30), loops: MultiThreadedEventLoopGroup.singleton) { _ in
             counter.count.add(1, ordering: .relaxed)
-            return [NetworkAddress("192.0.2.1")].compactMap { $0 }
+            return [IPAddress("192.0.2.1")].compactMap { $0 }
         }
         await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<100 {
@@ -30,7 +31,7 @@ struct ResolverTests {
         let counter = Counter()
         let resolver = Resolver(lifetime: .zero, loops: MultiThreadedEventLoopGroup.singleton) { _ in
             counter.count.add(1, ordering: .relaxed)
-            return [NetworkAddress("192.0.2.1")].compactMap { $0 }
+            return [IPAddress("192.0.2.1")].compactMap { $0 }
         }
         _ = try await resolver.addresses(of: "a.example", within: .seconds(3))
         _ = try await resolver.addresses(of: "a.example", within: .seconds(3))
@@ -43,7 +44,7 @@ struct ResolverTests {
         let release = DispatchSemaphore(value: 0)
         let resolver = Resolver(lifetime: .seconds(30), loops: MultiThreadedEventLoopGroup.singleton) { host in
             if host == "slow.example" { release.wait() }
-            return [NetworkAddress("192.0.2.1")].compactMap { $0 }
+            return [IPAddress("192.0.2.1")].compactMap { $0 }
         }
         for _ in 0..<20 {
             await #expect(throws: OutboundFailure.unresolvable) {

@@ -90,7 +90,7 @@ struct OutboundPosterTests {
     @Test func `one private address among others is enough, and the connection goes where the check was`() async throws
     {
         try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
-            let mixed: Resolver.LookUp = { _ in ["8.8.8.8", "127.0.0.1"].compactMap { NetworkAddress($0) } }
+            let mixed: Resolver.LookUp = { _ in ["8.8.8.8", "127.0.0.1"].compactMap { IPAddress($0) } }
             try await OutboundNetwork.with(lookUp: mixed) { network in
                 await #expect(throws: Obstacle.forbidden) {
                     try await post(upstream.url(host: "a.example", scheme: "https"), by: network, isPrivate: false)
@@ -98,7 +98,7 @@ struct OutboundPosterTests {
             }
             // The name exists only in this lookup. The client does not resolve it again, so a different later answer
             // has no effect.
-            let pinned: Resolver.LookUp = { _ in [NetworkAddress("127.0.0.1")].compactMap { $0 } }
+            let pinned: Resolver.LookUp = { _ in [IPAddress("127.0.0.1")].compactMap { $0 } }
             try await OutboundNetwork.with(lookUp: pinned) { network in
                 let status = try await post(upstream.url(host: "pinned.invalid"), by: network)
                 #expect(status == 200)

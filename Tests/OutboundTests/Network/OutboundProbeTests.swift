@@ -27,7 +27,7 @@ struct OutboundProbeTests {
             let limits = OutboundLimits(deadline: .seconds(3), probe: .seconds(1), responseSize: 1000)
             let lookUp: Resolver.LookUp = { host in
                 guard host == "known.invalid" else { throw OutboundFailure.unresolvable }
-                return [NetworkAddress("127.0.0.1")].compactMap { $0 }
+                return [IPAddress("127.0.0.1")].compactMap { $0 }
             }
             try await OutboundNetwork.with(limits: limits, lookUp: lookUp) { network in
                 for (url, expected): (String, ProviderFinding?) in [
@@ -45,7 +45,7 @@ struct OutboundProbeTests {
     }
 
     @Test func `a name that leads to a private address is not resolved`() async throws {
-        let lookUp: Resolver.LookUp = { _ in ["8.8.8.8", "10.0.0.1"].compactMap { NetworkAddress($0) } }
+        let lookUp: Resolver.LookUp = { _ in ["8.8.8.8", "10.0.0.1"].compactMap { IPAddress($0) } }
         try await OutboundNetwork.with(lookUp: lookUp) { network in
             await #expect(throws: ProviderFinding.upstreamPrivate) {
                 try await network.probe(allowsPrivateHosts: false).resolve("https://rebound.example/")

@@ -30,7 +30,7 @@ struct PrivateHostTests {
     @Test func oneNonPublicAddressAmongOthersIsEnough() async throws {
         let log = LogRecorder()
         try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
-            let lookUp: Resolver.LookUp = { _ in ["8.8.8.8", "127.0.0.1"].compactMap { NetworkAddress($0) } }
+            let lookUp: Resolver.LookUp = { _ in ["8.8.8.8", "127.0.0.1"].compactMap { IPAddress($0) } }
             try await OutboundNetwork.with(lookUp: lookUp, logger: log.logger) { network in
                 #expect(await network.fetcher(isPrivate: false).fails(upstream.url(host: "a.example", scheme: "https")))
             }
@@ -53,7 +53,7 @@ struct PrivateHostTests {
         try await LocalUpstream.with(answer: { .reply(200, body: $0.headers["host"] ?? "") }) { upstream in
             let lookUp: Resolver.LookUp = { host in
                 record.add(host)
-                return [NetworkAddress("127.0.0.1")].compactMap { $0 }
+                return [IPAddress("127.0.0.1")].compactMap { $0 }
             }
             try await OutboundNetwork.with(lookUp: lookUp) { network in
                 for host in ["pinned.invalid", "PINNED.invalid", "pinned.invalid."] {
@@ -75,7 +75,7 @@ struct PrivateHostTests {
     @Test func theNextAddressIsTriedWhereNoConnectionIsMade() async throws {
         try await LocalUpstream.with(answer: { _ in .reply(200) }) { upstream in
             let lookUp: Resolver.LookUp = { _ in
-                ["::1", "::2", "::3", "127.0.0.1"].compactMap { NetworkAddress($0) }
+                ["::1", "::2", "::3", "127.0.0.1"].compactMap { IPAddress($0) }
             }
             try await OutboundNetwork.with(lookUp: lookUp) { network in
                 let start = ContinuousClock.now
@@ -89,7 +89,7 @@ struct PrivateHostTests {
 
     @Test func certificatesAreCheckedAgainstTheHostsName() async throws {
         let certificate = try TestCertificate(host: "pinned.invalid")
-        let lookUp: Resolver.LookUp = { _ in [NetworkAddress("127.0.0.1")].compactMap { $0 } }
+        let lookUp: Resolver.LookUp = { _ in [IPAddress("127.0.0.1")].compactMap { $0 } }
         try await LocalUpstream.with(tls: try certificate.serverContext(), answer: { _ in .reply(200) }) { upstream in
             try await OutboundNetwork.with(tls: certificate.trusting, lookUp: lookUp) { network in
                 let fetcher = network.fetcher()
@@ -105,7 +105,7 @@ struct PrivateHostTests {
         }
     }
 
-    @Test(.enabled(if: NetworkAddress.hasIPv6, "the machine has no IPv6"))
+    @Test(.enabled(if: IPAddress.hasIPv6, "the machine has no IPv6"))
     func certificatesAreCheckedAgainstALiteralWithoutItsBrackets() async throws {
         for (name, isTrusted) in [("IP:::1", true), ("IP:::2", false)] {
             let certificate = try TestCertificate(host: "literal", name: name)
@@ -120,7 +120,7 @@ struct PrivateHostTests {
     }
 }
 
-extension NetworkAddress {
+extension IPAddress {
     /// Whether a socket can be bound to the loopback address of IPv6.
     fileprivate static var hasIPv6: Bool {
         let socket = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)

@@ -10,7 +10,7 @@ struct TLSFloorTests {
     @Test(arguments: [(TLSVersion.tlsv1, false), (.tlsv11, false), (.tlsv12, true), (.tlsv13, true)])
     func `an older version is refused`(newest: TLSVersion, isSpoken: Bool) async throws {
         let certificate = try TestCertificate(host: "pinned.invalid")
-        let lookUp: Resolver.LookUp = { _ in [NetworkAddress("127.0.0.1")].compactMap { $0 } }
+        let lookUp: Resolver.LookUp = { _ in [IPAddress("127.0.0.1")].compactMap { $0 } }
         let tls = try certificate.serverContext(newest: newest)
         try await LocalUpstream.with(tls: tls, answer: { _ in .reply(200) }) { upstream in
             let url = upstream.url(host: "pinned.invalid", scheme: "https")
@@ -33,7 +33,7 @@ struct TLSFloorTests {
 
     @Test func `a certificate of an unknown authority`() async throws {
         let certificate = try TestCertificate(host: "pinned.invalid")
-        let lookUp: Resolver.LookUp = { _ in [NetworkAddress("127.0.0.1")].compactMap { $0 } }
+        let lookUp: Resolver.LookUp = { _ in [IPAddress("127.0.0.1")].compactMap { $0 } }
         try await LocalUpstream.with(tls: try certificate.serverContext(), answer: { _ in .reply(200) }) { upstream in
             try await OutboundNetwork.with(lookUp: lookUp) { network in
                 await #expect(throws: Obstacle.tls) {

@@ -9,7 +9,7 @@ struct UpstreamURLTests {
         ("http://id.example.:81/a", "http://id.example:81/a"),
         ("https://id.example?x", "https://id.example:443/?x"),
         ("https://[2001:DB8::1]/", "https://[2001:db8::1]:443/"),
-        ("https://[::FFFF:7f00:1]:8443", "https://[::ffff:127.0.0.1]:8443/"),
+        ("https://[::FFFF:7f00:1]:8443", "https://127.0.0.1:8443/"),
         ("https://127.1/a", "https://127.1:443/a"),
         ("https://id.example/a/../b//c", "https://id.example:443/a/../b//c"),
         ("https://id.example/@x:y", "https://id.example:443/@x:y"),

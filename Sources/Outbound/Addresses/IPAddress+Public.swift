@@ -1,33 +1,6 @@
-import Foundation
+internal import ProviderKit
 
-/// An IP address.
-struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
-    /// The address as 4 or 16 bytes in network order.
-    private let bytes: [UInt8]
-
-    /// Parses an address in the formats of `inet_pton`.
-    init?(_ text: String) {
-        var v4 = in_addr()
-        var v6 = in6_addr()
-        if inet_pton(AF_INET, text, &v4) == 1 {
-            bytes = withUnsafeBytes(of: &v4) { Array($0) }
-        } else if inet_pton(AF_INET6, text, &v6) == 1 {
-            bytes = withUnsafeBytes(of: &v6) { Array($0) }
-        } else {
-            return nil
-        }
-    }
-
-    init(_ address: in_addr) { bytes = withUnsafeBytes(of: address) { Array($0) } }
-    init(_ address: in6_addr) { bytes = withUnsafeBytes(of: address) { Array($0) } }
-    var isIPv4: Bool { bytes.count == 4 }
-
-    var description: String {
-        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        guard inet_ntop(isIPv4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count)) != nil else { return "" }
-        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-
+extension IPAddress {
     /// Whether the address is globally reachable according to IANA's special-purpose registries (RFC 6890).
     ///
     /// An IPv6 address that contains an IPv4 address is public if the IPv4 address is.
@@ -41,10 +14,8 @@ struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func isPublic(v6 value: UInt128) -> Bool {
-        // Mapped addresses (RFC 4291, 2.5.5.2) and NAT64 (RFC 6052), through which an IPv6-only host sees IPv4.
-        if value >> 32 == 0xFFFF || value >> 32 == 0x0064_FF9B << 64 {
-            return isPublic(v4: UInt32(truncatingIfNeeded: value))
-        }
+        // NAT64 (RFC 6052), through which an IPv6-only host sees IPv4. A mapped address was read as an IPv4 address.
+        if value >> 32 == 0x0064_FF9B << 64 { return isPublic(v4: UInt32(truncatingIfNeeded: value)) }
         // 6to4 (RFC 3056): the IPv4 address follows the first two bytes.
         if value >> 112 == 0x2002 { return isPublic(v4: UInt32(truncatingIfNeeded: value >> 80)) }
         // Only 2000::/3 is assigned; loopback, local, multicast and IPv4-compatible addresses are outside it.
