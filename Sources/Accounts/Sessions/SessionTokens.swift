@@ -104,7 +104,9 @@ package struct SessionTokens: Sendable {
     ) async throws -> TokenPair {
         let issuedAt = Int(time.now().timeIntervalSince1970)
         let lifetime = Int(application.policy.tokens.accessLifetime.components.seconds)
-        let sessionEnd = Int(grant.expiresAt.timeIntervalSince1970)
+        // Rounded up, because a session without renewal lives as long as its token, whose times are whole seconds: it
+        // would lose one whenever a second begins between the two.
+        let sessionEnd = Int(grant.expiresAt.timeIntervalSince1970.rounded(.up))
         let expiresAt = max(issuedAt, min(issuedAt + lifetime, sessionEnd))
         var claims = AccessTokenClaims(
             issuer: application.issuer, audience: application.audience, uid: grant.uid, sessionID: grant.sessionID,

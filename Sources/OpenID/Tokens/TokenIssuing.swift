@@ -27,7 +27,8 @@ struct TokenIssuing: Sendable {
         let lifetime = issuer.settings.accessLifetime(
             of: client, resource: resource, in: issuer.application.policy
         ).components.seconds
-        let end = min(now + Int(lifetime), Int(grant.expiresAt.timeIntervalSince1970))
+        // Rounded up as in `SessionTokens.pair`: a session without renewal lives as long as its token.
+        let end = min(now + Int(lifetime), Int(grant.expiresAt.timeIntervalSince1970.rounded(.up)))
         var token = ClientAccessToken(
             issuer: issuer.url, subject: issuer.subject(of: grant.uid, for: client, by: opaque), clientID: client.id,
             scope: scopes.joined(separator: " "), audience: Self.audience(scopes, resource: resource, issuer: issuer),
