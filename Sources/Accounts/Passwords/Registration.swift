@@ -116,6 +116,7 @@ package struct Registration: Sendable {
             .read(session.evidence, of: provider).state
         guard state.owners.isEmpty else { throw AccountsError.invalidToken }
         let verdict = decide(session.evidence, state: state, policy: LinkingPolicy(provider, in: application))
+        if case .refuse = verdict.outcome { throw AccountsError.providerDisabled(verdict.refusal) }
         guard case .create(let identity) = verdict.outcome else { throw AccountsError.invalidToken }
         let opened = try await store.createAccount(
             opening: session, with: identity, recording: verdict.record(of: session.evidence, in: application))
