@@ -22,10 +22,10 @@ package struct Sessions: Sendable {
         guard isEnded else { throw AccountsError.sessionNotFound }
     }
 
-    /// Ends the sessions of the scope, and that of the refresh token if it belongs to the same account.
+    /// Ends the sessions of the scope; of `local`, also that of the refresh token if it belongs to the same account.
     package func logout(scope: LogoutScope, refreshToken: String?, by principal: Principal) async throws {
         let application = principal.application.id
-        if let token = refreshToken.flatMap(opaque.parse) {
+        if scope == .local, let token = refreshToken.flatMap(opaque.parse) {
             try await store.endSession(
                 ofRefreshToken: token.hash, of: principal.uid, because: .logout, application: application)
         }

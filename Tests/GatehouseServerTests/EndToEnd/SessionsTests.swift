@@ -88,7 +88,8 @@ struct SessionsTests {
                 sessions.append(try Person(try await client.login(person.email), email: "", password: ""))
             }
             let bystander = try await client.guest()
-            let answer = try await client.post("/auth/logout", ["scope": logout.scope], bearer: person.accessToken)
+            let body: JSONValue = ["scope": logout.scope, "refreshToken": .string(person.refreshToken)]
+            let answer = try await client.post("/auth/logout", body, bearer: person.accessToken)
             #expect(answer.status == 204 && answer.body.isEmpty)
             for (session, hasEnded) in zip(sessions, logout.ended) {
                 let me = try await client.get("/auth/me", bearer: session.accessToken)
