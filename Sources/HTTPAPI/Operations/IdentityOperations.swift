@@ -63,7 +63,7 @@ struct IdentityOperations: Sendable {
     var changeAddress: Operation<(identity: UUID, address: AddressBody), SentCode> {
         Operation(
             "identity.changeAddress", access: .recent, limits: .client(.otpClient, target: .otpSend),
-            errors: [.identityNotFound, .providerDisabled]
+            errors: [.identityNotFound, .providerDisabled, .unsupportedProvider]
         ) { context, input in
             try await useCases.addressChange.begin(
                 of: input.identity, typed: { $0 == "phone" ? input.address.phone : input.address.email },
@@ -76,6 +76,7 @@ struct IdentityOperations: Sendable {
             "identity.verifyAddress", access: .bearer, limits: .general,
             errors: [
                 .identityNotFound, .invalidCredentials, .identityInUse, .accountDeleted, .accountDisabled, .tokenTooOld,
+                .providerDisabled, .unsupportedProvider, .secondProofRequired,
             ]
         ) { context, input in
             try await useCases.addressChange.complete(

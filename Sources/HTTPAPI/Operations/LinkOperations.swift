@@ -55,6 +55,6 @@ extension [ErrorCode] {
     fileprivate static let ofLinks: Self =
         .signIn + [
             .invalidToken, .tooWeakPassword, .identityInUse, .invalidCredentials, .invalidState, .unsupportedProvider,
-            .providerUnavailable,
+            .providerUnavailable, .missingEmailOrPassword,
         ]
 }

@@ -25,6 +25,7 @@ struct PasswordOperations: Sendable {
             hashesPassword: { input, _ in input()?.password != nil },
             errors: .signIn + [
                 .invalidToken, .invalidCredentials, .identityTemporarilyLocked, .identityInUse, .tokenTooOld,
+                .unsupportedProvider,
             ]
         ) { context, input in
             try await useCases.registration.verify(
@@ -60,7 +61,7 @@ struct PasswordOperations: Sendable {
     var reset: Operation<NewPasswordBody, Void> {
         Operation(
             "password.reset", limits: .general, hashesPassword: { _, _ in true },
-            errors: .signIn + [.invalidToken, .tooWeakPassword]
+            errors: .signIn + [.invalidToken, .tooWeakPassword, .unsupportedProvider]
         ) { context, input in
             try await useCases.passwordReset.reset(
                 input.token, to: input.newPassword, from: context.client, in: context.application)
@@ -73,7 +74,9 @@ struct PasswordOperations: Sendable {
             "password.change", access: .recent,
             limits: .chosen { input, _ in input()?.currentPassword != nil ? .login : nil },
             hashesPassword: { _, _ in true },
-            errors: [.invalidCredentials, .tooWeakPassword, .identityNotFound, .identityTemporarilyLocked]
+            errors: [
+                .invalidCredentials, .tooWeakPassword, .identityNotFound, .identityTemporarilyLocked, .providerDisabled,
+            ]
         ) { context, input in
             try await useCases.passwordChange.change(
                 to: input.password, current: input.currentPassword, by: context.principal, from: context.client)

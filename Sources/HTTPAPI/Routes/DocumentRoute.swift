@@ -95,7 +95,8 @@ extension Endpoint {
         guard writesError == nil else { return [.unknownApplication, .notFound] }
         var all = guards.errors + [.invalidParameter, .httpsRequired, .unknownApplication, .overloaded, .internal]
         if isOfAPI || dialect != nil { all.append(.unauthorizedRequestOrigin) }
-        if takes.form != nil { all += [.missingParameter, .payloadTooLarge, .unsupportedMediaType] }
+        if takes.form != nil { all += [.missingParameter, .unsupportedMediaType] }
+        if ![.get, .head].contains(method) { all.append(.payloadTooLarge) }
         if case .administrator = guards.access {
             all += [.invalidToken, .forbidden]
         } else if guards.access != .open {
