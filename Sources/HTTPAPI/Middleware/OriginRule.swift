@@ -43,7 +43,7 @@ enum OriginRule {
                     .accessControlAllowMethods: "GET, POST",
                     // A proof of possession (RFC 9449) is ignored, and so must not fail a client that sends one.
                     .accessControlAllowHeaders: "Authorization, Content-Type, DPoP, X-Request-ID",
-                    .accessControlMaxAge: "600",
+                    .accessControlMaxAge: "600", .cacheControl: "no-store",
                 ])
         case .listed:
             guard let origin = request.headers[.origin], allows(origin, scope: scope) else { throw refusal }
@@ -54,7 +54,7 @@ enum OriginRule {
                 headers: [
                     .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE",
                     .accessControlAllowHeaders: fields.joined(separator: ", "),
-                    .accessControlMaxAge: "600",
+                    .accessControlMaxAge: "600", .cacheControl: "no-store",
                 ])
         }
     }

@@ -10,7 +10,8 @@ internal import Synchronization
 /// This type and `Site` are classes, because every request copies its references to both several times.
 package final class ServedApplication: Sendable {
     package let application: Application
-    /// The origins of the application's pages, in the form that browsers send: `https://app.example`.
+    /// The origins of the application's pages and of its own address, in the form that browsers send:
+    /// `https://app.example`.
     package let origins: Set<String>
     /// The recipients of personal data, which exports list.
     package let recipients: [Recipient]
@@ -29,7 +30,7 @@ package final class ServedApplication: Sendable {
         dialects: DialectSettings = DialectSettings()
     ) {
         self.application = application
-        self.origins = origins
+        self.origins = origins.union([Issuer.origin(of: application.issuer)])
         self.recipients = recipients
         self.dialects = dialects
         openIDSettings = openID

@@ -78,6 +78,7 @@ struct ImmichSessionTests {
             for path in ["/auth/login", "/users/me", "/auth/pin-code"] {
                 let answer = try await app.call(.OPTIONS, path, headers: headers)
                 #expect(answer.status == 204 && answer.body.isEmpty, "\(path): \(answer.text)")
+                #expect(answer.headers.first(name: "cache-control") == "no-store")
                 #expect(answer.headers.first(name: "access-control-allow-origin") == "http://localhost:3000")
                 let allowed = (answer.headers.first(name: "access-control-allow-headers") ?? "").lowercased()
                 let names = Set(allowed.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
