@@ -31,7 +31,9 @@ extension DialectChecks {
         }
         let isNamed = section.provider != nil
         let redirectURI = section.redirectURI ?? (provider == nil ? nil : onlyRedirectURI(at: node, isNeeded: isNamed))
-        return section.value(provider: provider, redirectURI: redirectURI, providers: providers, pages: name)
+        return section.value(
+            provider: provider, redirectURI: redirectURI, providers: providers,
+            pages: application.openid?.pages.name ?? name)
     }
 
     /// The one URI that requires PKCE, as the app always uses it; `nil` after a problem or a warning was reported.

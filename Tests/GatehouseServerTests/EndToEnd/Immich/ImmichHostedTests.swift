@@ -8,7 +8,7 @@ import Testing
 /// Apps of Immich whose button opens the application's own pages, which know every further step.
 struct ImmichHostedTests {
     private static let application = """
-        \(RelyingParty.configuration)
+        \(RelyingParty.configuration.replacing("openid:", with: "openid:\n  pages: { name: Holiday Photos }"))
         redirectURIs: ["\(ImmichApp.redirectURI)"]
         dialects:
           immich: { provider: hosted, redirectURI: "\(ImmichApp.redirectURI)" }
@@ -23,6 +23,7 @@ struct ImmichHostedTests {
             let known = try await app.api.login(person.email)
             let end = try #require(known["error"]["details"]["purgeAfter"].string, "\(known.text)")
             let button = try #require(try await app.call(.GET, "/server/config")["oauthButtonText"].string)
+            #expect(button == "Login with Holiday Photos", "the pages' own name")
             let refused = try await app.login(person.email)
             expectImmich(
                 refused, 403, "ACCOUNT_DELETED",
@@ -45,7 +46,6 @@ struct ImmichHostedTests {
             // As after a reset by another mailbox of the account: the password alone is no longer enough.
             try await server.execute("UPDATE identities SET quarantined_at = now() WHERE provider = 'email'")
             let button = try #require(try await app.call(.GET, "/server/config")["oauthButtonText"].string)
-            #expect(!button.isEmpty)
             let refused = try await app.login(person.email)
             expectImmich(
                 refused, 403, "SECOND_PROOF_REQUIRED", "This account needs another step. Use “\(button)”.")
