@@ -33,7 +33,7 @@ package struct DeviceGrants: Sendable {
         }
         let (settings, named) = (issuer.settings, parameters.all("resource"))
         let scopes = RequestValidation.scopes(
-            parameters, of: client, from: settings.scopes(of: client),
+            parameters, of: client, from: settings.grantable(to: client),
             whereAbsent: client.scopes.sorted() + named.flatMap(settings.scopes(ofResource:)))
         guard !scopes.isEmpty else { throw OAuthError.noScope }
         let resources = try RequestValidation.resources(

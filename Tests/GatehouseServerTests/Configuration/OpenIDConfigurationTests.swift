@@ -65,8 +65,8 @@ struct OpenIDConfigurationTests {
         ),
         ("qr: { number: never }", "openid.qr.number: expected one of app, always"),
         (
-            "qr: { lifetime: 5s }",
-            "openid.qr.lifetime: expected a duration from 30s to 10m (whole seconds, or 90s, 5m, 2h, 30d)"
+            "qr: { lifetime: 0s }",
+            "openid.qr.lifetime: expected a duration from 1s to 10m (whole seconds, or 90s, 5m, 2h, 30d)"
         ),
         (
             "qr: { appLinks: { symbian: \"https://a.example\" } }",

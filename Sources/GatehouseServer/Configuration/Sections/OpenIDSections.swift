@@ -29,7 +29,7 @@ struct OpenIDSection: SettingsSection {
             help: "Signing in at a browser with an app that is signed in on a phone."),
         Setting("pages", .section(PagesSection.self), default: [:], help: "What pages show of the operator."),
         Setting(
-            "requestLifetime", .duration(.seconds(60) ... .seconds(86_400)), default: "30m",
+            "requestLifetime", .duration(.seconds(1) ... .seconds(86_400)), default: "30m",
             help: "How long a person may take to answer the pages of one authorization request."),
         Setting(
             "paths", .list(of: .choice([Issuer.Place.blitz])), default: [],

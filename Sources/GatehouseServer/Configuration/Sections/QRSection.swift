@@ -18,7 +18,7 @@ extension OpenIDSection {
                     Default: the issuer's own page.
                     """),
             Setting(
-                "lifetime", .duration(.seconds(30) ... .seconds(600)), default: "2m",
+                "lifetime", .duration(.seconds(1) ... .seconds(600)), default: "2m",
                 help: "How long a code can be scanned."),
             Setting(
                 "number", .choice(QRSettings.NumberMode.allCases), default: "app",
