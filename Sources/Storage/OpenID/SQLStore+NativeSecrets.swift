@@ -9,10 +9,10 @@ extension SQLStore: NativeSecretStore {
     private static let lockLender = Statement(
         .write, "SELECT id FROM sessions WHERE application_id = $1 AND id = $2 FOR NO KEY UPDATE")
 
-    /// Stores a secret of a locked, live session in place of the former one, and marks the session, so that its end also
-    /// ends what the secret opens.
+    /// Stores a secret of a locked, live session, and marks the session, so that its end also ends what the secret opens.
     ///
-    /// A former secret that a browser uses at this moment is skipped: its use locks the secret before the session.
+    /// Ten secrets of a session are kept, so that an app can't fill the table. One that a browser uses at this moment is
+    /// skipped: its use locks the secret before the session.
     package static let issueNativeSecret = Statement(
         .write,
         """
@@ -29,10 +29,11 @@ extension SQLStore: NativeSecretStore {
             UPDATE sessions s SET has_lent = true
               FROM owner
              WHERE s.application_id = $1 AND s.id = owner.id AND owner.may_lend AND NOT owner.has_lent
-        ), replaced AS (
+        ), dropped AS (
             DELETE FROM proofs WHERE application_id = $1 AND kind = 'css' AND hash = ANY (ARRAY(
                 SELECT hash FROM proofs
                  WHERE application_id = $1 AND session_id = (SELECT id FROM owner) AND kind = 'css'
+                 ORDER BY expires_at DESC OFFSET 9
                    FOR UPDATE SKIP LOCKED))
         ), issued AS (
             INSERT INTO proofs
