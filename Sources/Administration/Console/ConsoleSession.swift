@@ -23,7 +23,7 @@ package struct ConsoleSession: Sendable {
     package let sessionID, uid, identity: UUID
     /// The account's pseudonym in the audit, in hexadecimal.
     package let pseudonym: String
-    /// The name of the person on pages: the account's name or first address.
+    /// The account's name, or else its first address.
     package let name: String?
     /// How long ago the person has proven who they are.
     package let proofAge: Duration
@@ -42,6 +42,13 @@ package struct ConsoleSession: Sendable {
         (self.hash, self.sessionID, self.uid, self.identity) = (hash, sessionID, uid, identity)
         (self.pseudonym, self.name, self.proofAge, self.methods) = (pseudonym, name, proofAge, methods)
         (self.provider, self.expiresAt, self.isIdle) = (provider, expiresAt, isIdle)
+    }
+
+    /// What pages call the person: their name, or their address, which is masked like those of others.
+    package var shownName: String {
+        guard let name else { return uid.text }
+        if let address = EmailAddress(name) { return Mask.email(address.value) }
+        return PhoneNumber(name) == nil ? name : Mask.phone(name)
     }
 
     /// What the person may do in an application; empty for a person without a role that counts.

@@ -22,7 +22,7 @@ extension ConsoleRequest {
         let names = session.applications(of: context.scope.site).map(\.name)
         let here = "/" + path.split(separator: "/").dropFirst(2).prefix(1).joined()
         var frame: [String: JSONValue] = [
-            "app": .string(application.name), "base": .string(base), "who": .string(session.name ?? session.uid.text),
+            "app": .string(application.name), "base": .string(base), "who": .string(session.shownName),
         ]
         frame["signOut"] = .string(formToken(for: "/console/sign-out"))
         frame["hasSeveralApps"] = .bool(names.count > 1)

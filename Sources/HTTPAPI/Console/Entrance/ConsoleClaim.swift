@@ -42,10 +42,11 @@ struct ConsoleClaim: Sendable {
     var submit: Operation<Void, Response> {
         Operation("console.claim.submit", limits: .administration) { context, _ in
             if let token = try FormFields(context.request.form)["token"] { return try await keep(token, context) }
-            guard let token = try keptToken(in: context) else { return Self.gone }
             switch try await entrance.person(context) {
             case .refused(let response): return response
-            case .signedIn(let session): return try await use(token, by: session, context)
+            case .signedIn(let session):
+                guard let token = try keptToken(in: context) else { return Self.gone }
+                return try await use(token, by: session, context)
             }
         }
     }
@@ -63,12 +64,13 @@ struct ConsoleClaim: Sendable {
 
     private func keep(_ token: String, _ context: OperationContext) async throws -> Response {
         let (settings, issuer) = try context.console
-        guard context.request.request.isOfOwnPage(at: settings.origin) else {
-            return .notice("csrf", refusing: .forbidden)
+        let session = try await entrance.session(of: context)
+        guard !entrance.isForeign(context.request.request, settings) else {
+            return await entrance.refuseForeign(in: session, context)
         }
         guard try await invitations(context).look(at: token) != nil else { return Self.gone }
         var response =
-            if let session = try await entrance.session(of: context) {
+            if let session {
                 try isFresh(session, context) ? .seeOther(Self.path) : try prove(session, context)
             } else {
                 try signIn.begin(returningTo: Self.path, from: context)

@@ -55,7 +55,7 @@ struct ConsoleGuard: Sendable {
         let request = context.request.request
         let path = request.method == .post ? request.uri.path : request.head.path ?? "/console"
         guard let session = try await session(of: context) else {
-            if isForeign(request, settings) { return .refused(.notice("csrf", refusing: .forbidden)) }
+            if isForeign(request, settings) { return .refused(await refuseForeign(in: nil, context)) }
             return .refused(try signIn.begin(returningTo: path, from: context))
         }
         if let refused = try await refuseForeignForm(in: session, context) { return .refused(refused) }
@@ -83,7 +83,12 @@ struct ConsoleGuard: Sendable {
         {
             return nil
         }
-        await audit("csrf", session, context)
+        return await refuseForeign(in: session, context)
+    }
+
+    /// Refuses a form of another site; the audit names the person whose session it was sent with.
+    func refuseForeign(in session: ConsoleSession?, _ context: OperationContext) async -> Response {
+        if let session { await audit("csrf", session, context) }
         return .notice("csrf", refusing: .forbidden)
     }
 

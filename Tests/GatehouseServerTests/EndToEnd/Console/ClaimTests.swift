@@ -149,6 +149,15 @@ struct ClaimTests {
             #expect(wrong.status == 403)
             #expect(try await claims.grants().list().isEmpty)
             #expect(try await browser.claim(offer).path == "/console/demo")
+
+            browser.headers = ["sec-fetch-site": "cross-site"]
+            for form in [["token": "x"], ["csrf": "x"]] {
+                let events = try await claims.server.audited {
+                    let refused = try await browser.send(.POST, "/console/claim", form: form)
+                    #expect(refused.status == 403)
+                }
+                #expect(events.map(\.event) == ["admin.refused"], "\(form)")
+            }
         }
     }
 

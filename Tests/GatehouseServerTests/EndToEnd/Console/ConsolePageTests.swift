@@ -96,7 +96,8 @@ struct ConsolePageTests {
                 #expect(
                     view.text.matches(of: /<main/).count == 1 && view.text.contains("<html lang=\"en\">"), "\(path)")
                 #expect(view.text.utf8.count <= 60_000, "\(path): \(view.text.utf8.count)")
-                for secret in ["quagga", "savanna", "Quirinus", "Zebedee", "hidden-value", person.accessToken] {
+                let hidden = ["quagga", "savanna", "Quirinus", "Zebedee", "hidden-value", person.accessToken]
+                for secret in hidden + [browser.person.email] {
                     #expect(!view.text.contains(secret), "\(path) shows \(secret)")
                 }
                 #expect(!view.text.contains(" style=") && !view.text.contains(" onclick="), "\(path)")
