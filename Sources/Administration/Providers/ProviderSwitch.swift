@@ -11,13 +11,15 @@ package struct ProviderSwitch: Sendable, Equatable {
     package let since, until: Date
     /// Whether the switch has expired but no server has recorded that yet.
     package let isOver: Bool
+    /// Whether there are still people to tell, or sessions to end.
+    package let hasWork: Bool
 
     package init(
         id: UUID, provider: String, mode: ProviderMode, fileMode: ProviderMode, since: Date, until: Date,
-        isOver: Bool = false
+        isOver: Bool = false, hasWork: Bool = false
     ) {
         (self.id, self.provider, self.mode, self.fileMode) = (id, provider, mode, fileMode)
-        (self.since, self.until, self.isOver) = (since, until, isOver)
+        (self.since, self.until, self.isOver, self.hasWork) = (since, until, isOver, hasWork)
     }
 
     /// How long a server that has missed a notification may take to follow.
@@ -26,9 +28,11 @@ package struct ProviderSwitch: Sendable, Equatable {
     static let settled: Duration = longestLag + .seconds(20)
 
     /// Why the switch ends under the present configuration; `nil` if it stays.
+    ///
+    /// A switch that the configuration has adopted stays until its work is done, because the end would drop it.
     package func end(under fileMode: ProviderMode?) -> SwitchEnd? {
         if isOver { return .date }
-        if fileMode == mode { return .adopted }
+        if fileMode == mode { return hasWork ? nil : .adopted }
         return fileMode == self.fileMode ? nil : .superseded
     }
 }
@@ -103,6 +107,10 @@ package protocol ProviderSwitchStore: Sendable {
         accountsOf made: ProviderSwitch, changing change: ModeChange, telling tells: Bool, ending ends: Bool,
         application: Application.ID
     ) async throws
+
+    /// Lets another switch tell the people, and end the sessions, that are left of one which it replaces.
+    /// - Returns: whether the second listing of accounts whose sessions end was still to come.
+    func handOver(from last: ProviderSwitch, to next: ProviderSwitch, application: Application.ID) async throws -> Bool
 
     /// Schedules a second listing of the accounts whose sessions end, `pause` after the switch.
     func listSessions(

@@ -39,23 +39,24 @@ package struct ProviderSwitches: Sendable {
                     change, home: home, you: you, in: application, store: store)
                 guard !before.plan.isOutgrown(by: effect.stranded) else { throw AdministrationError.planStale }
                 guard !admins.locksOut else { throw AdministrationError.wouldLockOutAdmins }
-                if let last = before.last {
-                    let end = last.end(under: configured.declaration.mode)
-                    _ = try await store.end(
-                        last, because: end ?? .replaced, by: end == nil ? act : nil, application: application.id)
-                }
+                let next = ProviderSwitch(
+                    id: UUID(), provider: provider, mode: change.to, fileMode: configured.declaration.mode,
+                    since: time.now(), until: until)
+                let inheritsSessions =
+                    if let last = before.last {
+                        try await Self.replace(last, by: next, act: act, in: application, store: store)
+                    } else {
+                        false
+                    }
                 let made = try await store.insert(
-                    ProviderSwitch(
-                        id: UUID(), provider: provider, mode: change.to, fileMode: configured.declaration.mode,
-                        since: time.now(), until: until),
-                    from: change.from, details: effect, by: act, application: application.id)
+                    next, from: change.from, details: effect, by: act, application: application.id)
                 if request.notifies || request.endsSessions {
                     try await store.list(
                         accountsOf: made, changing: change, telling: request.notifies, ending: request.endsSessions,
                         application: application.id)
                 }
                 // In the other modes people go on signing in.
-                if request.endsSessions, change.endsSignIn {
+                if inheritsSessions || request.endsSessions && change.endsSignIn {
                     try await store.listSessions(
                         endedBy: made, after: ProviderSwitch.settled, application: application.id)
                 }
@@ -162,6 +163,23 @@ extension ProviderSwitches {
         let last = switches.first { $0.provider == provider }
         try AdministrationError.require(request.confirm, toBe: plan.to.phrase(for: provider, of: application))
         return (change, (plan, last))
+    }
+
+    /// Ends a switch, and lets the next one tell whom it has not told and end the sessions that it has not ended, unless
+    /// its mode lets these people in again.
+    ///
+    /// - Returns: whether accounts have to be listed for their sessions once more.
+    private static func replace(
+        _ last: ProviderSwitch, by next: ProviderSwitch, act: AdministrativeAct, in application: Application,
+        store: any ProviderSwitchStore
+    ) async throws -> Bool {
+        let end = last.end(under: next.fileMode)
+        let isLeft = end == nil && last.hasWork && !last.mode.isNarrower(than: next.mode)
+        let inheritsSessions =
+            isLeft ? try await store.handOver(from: last, to: next, application: application.id) : false
+        _ = try await store.end(
+            last, because: end ?? .replaced, by: end == nil ? act : nil, application: application.id)
+        return inheritsSessions
     }
 
     /// - Throws: `AdministrationError.wrongState` if the application does not permit the mode.

@@ -20,8 +20,11 @@ package struct ProviderSwitchesTable: Sendable {
     private static let selectAll = Statement(
         .read,
         """
-        SELECT application_id, id, provider, mode, file_mode, created_at, until, until <= now()
-          FROM provider_switches
+        SELECT application_id, id, provider, mode, file_mode, created_at, until, until <= now(),
+               sessions_listed_at IS NOT NULL
+               OR EXISTS (SELECT 1 FROM switched_accounts c
+                           WHERE c.application_id = s.application_id AND c.switch_id = s.id)
+          FROM provider_switches s
          WHERE ended_at IS NULL
         """)
 

@@ -17,8 +17,10 @@ extension SQLStore: ProviderSwitchStore {
     private static let selectSwitches = Statement(
         .read,
         """
-        SELECT id, provider, mode, file_mode, created_at, until, until <= now()
-          FROM provider_switches
+        SELECT id, provider, mode, file_mode, created_at, until, until <= now(),
+               sessions_listed_at IS NOT NULL
+               OR EXISTS (SELECT 1 FROM switched_accounts c WHERE c.application_id = $1 AND c.switch_id = s.id)
+          FROM provider_switches s
          WHERE application_id = $1 AND ended_at IS NULL
          ORDER BY provider
         """)
@@ -43,7 +45,7 @@ extension SQLStore: ProviderSwitchStore {
                        'provider', provider, 'from', $8::text, 'to', mode, 'until', rfc3339(until))
               FROM made
         )
-        SELECT id, provider, mode, file_mode, created_at, until, false FROM made
+        SELECT id, provider, mode, file_mode, created_at, until, false, false FROM made
         """)
 
     package func insert(
@@ -104,6 +106,9 @@ extension SQLStore: ProviderSwitchStore {
         INSERT INTO switched_accounts (application_id, switch_id, uid, tells_owner, ends_sessions)
         SELECT $1, $14, c.uid, c.uid IN (SELECT uid FROM stranded), c.uid IN (SELECT uid FROM opened)
           FROM (SELECT uid FROM stranded UNION SELECT uid FROM opened) AS c
+        ON CONFLICT (application_id, switch_id, uid) DO UPDATE
+           SET tells_owner = switched_accounts.tells_owner OR excluded.tells_owner,
+               ends_sessions = switched_accounts.ends_sessions OR excluded.ends_sessions
         """)
 
     package func list(
@@ -112,6 +117,22 @@ extension SQLStore: ProviderSwitchStore {
     ) async throws {
         let binds = Self.verdictBinds(change, admins: [], application: application)
         _ = try await run(Self.listAccounts, binds + [.uuid(made.id), .bool(tells), .bool(ends)])
+    }
+
+    private static let handOver = Statement(
+        .write,
+        """
+        WITH moved AS (
+            UPDATE switched_accounts SET switch_id = $3 WHERE application_id = $1 AND switch_id = $2
+        )
+        SELECT sessions_listed_at IS NOT NULL FROM provider_switches WHERE application_id = $1 AND id = $2
+        """)
+
+    package func handOver(
+        from last: ProviderSwitch, to next: ProviderSwitch, application: Application.ID
+    ) async throws -> Bool {
+        var row = try await one(Self.handOver, [.application(application), .uuid(last.id), .uuid(next.id)])
+        return try row.next()
     }
 
     private static let listSessionsLater = Statement(
@@ -206,12 +227,13 @@ extension Row {
         let (id, provider, mode, fileMode): (UUID, String, String, String) = (
             try next(), try next(), try next(), try next()
         )
-        let (since, until, isOver): (Date, Date, Bool) = (try next(), try next(), try next())
+        let (since, until): (Date, Date) = (try next(), try next())
+        let (isOver, hasWork): (Bool, Bool) = (try next(), try next())
         guard let mode = ProviderMode(rawValue: mode), let fileMode = ProviderMode(rawValue: fileMode) else {
             return nil
         }
         return ProviderSwitch(
             id: id, provider: provider, mode: mode, fileMode: fileMode, since: since, until: until,
-            isOver: isOver)
+            isOver: isOver, hasWork: hasWork)
     }
 }

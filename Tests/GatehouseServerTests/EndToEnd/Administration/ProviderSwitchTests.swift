@@ -24,6 +24,19 @@ struct ProviderSwitchTests {
         }
     }
 
+    /// Stores a switch of `scripted` to `off`, and an account, of an application that no server works on.
+    private func storeSwitch(at server: TestServer) async throws -> (application: Application.ID, uid: UUID, id: UUID) {
+        let (uid, id) = (UUID(), UUID())
+        try await server.execute(
+            "INSERT INTO accounts (application_id, uid, audit_key) VALUES (999, $1, sha256('key'))", [.uuid(uid)])
+        try await server.execute(
+            """
+            INSERT INTO provider_switches (application_id, id, provider, mode, file_mode, until)
+            VALUES (999, $1, 'scripted', 'off', 'open', now() + interval '1 day')
+            """, [.uuid(id)])
+        return (999, uid, id)
+    }
+
     private func provider(_ name: String, _ client: APIClient, _ key: String) async throws -> JSONValue {
         let answer = try await client.get("/admin/providers", bearer: key)
         try #require(answer.status == 200, "\(answer.text)")
@@ -151,6 +164,19 @@ struct ProviderSwitchTests {
         }
     }
 
+    @Test func `a registration that waits for its mail is refused by the mode, and waits on`() async throws {
+        try await with { server, client, key in
+            let token = try await client.pend(at: server, "ada@example.com")
+            let plan = try await client.plan("email", "existing", key)
+            #expect(try await client.switchProvider("email", plan, key).status == 200)
+            let refused = try await client.verify(token)
+            expectError(refused, 403, "PROVIDER_DISABLED")
+            #expect(refused["error"]["details"]["rule"] == "provider.no-sign-up", "\(refused.text)")
+            #expect(try await client.endSwitch("email", key).status == 200)
+            #expect(try await client.verify(token).status == 200)
+        }
+    }
+
     @Test func `until is at most 30 days ahead`() async throws {
         try await with { _, client, key in
             let day: TimeInterval = 86_400
@@ -227,15 +253,7 @@ struct ProviderSwitchTests {
     @Test(arguments: [false, true])
     func `what is done to a listed account is decided when it is taken from the list`(hasEnded: Bool) async throws {
         try await with { server, _, _ in
-            // No server works on this application.
-            let (application, uid, id): (Application.ID, UUID, UUID) = (999, UUID(), UUID())
-            try await server.execute(
-                "INSERT INTO accounts (application_id, uid, audit_key) VALUES (999, $1, sha256('key'))", [.uuid(uid)])
-            try await server.execute(
-                """
-                INSERT INTO provider_switches (application_id, id, provider, mode, file_mode, until)
-                VALUES (999, $1, 'scripted', 'off', 'open', now() + interval '1 day')
-                """, [.uuid(id)])
+            let (application, uid, id) = try await storeSwitch(at: server)
             try await server.execute(
                 "INSERT INTO switched_accounts VALUES (999, $1, $2, true, false)", [.uuid(id), .uuid(uid)])
             let store = server.backend.store
@@ -251,7 +269,30 @@ struct ProviderSwitchTests {
         }
     }
 
-    @Test func `sessions that a server opened before it followed the switch end as well`() async throws {
+    @Test func `who is left of a switch is the next one's, and the configuration adopts none before`() async throws {
+        try await with { server, _, _ in
+            let (application, uid, id) = try await storeSwitch(at: server)
+            let store = server.backend.store
+            let idle = try #require(try await store.switches(of: application).first)
+            #expect(!idle.hasWork && idle.end(under: .off) == .adopted)
+            try await server.execute(
+                "INSERT INTO switched_accounts VALUES (999, $1, $2, true, false)", [.uuid(id), .uuid(uid)])
+            let busy = try #require(try await store.switches(of: application).first)
+            #expect(busy.hasWork && busy.end(under: .off) == nil && busy.end(under: .existing) == .superseded)
+            let next = ProviderSwitch(
+                id: UUID(), provider: "scripted", mode: .off, fileMode: .open, since: Date(), until: Date())
+            let inheritsSessions = try await store.handOver(from: busy, to: next, application: application)
+            #expect(!inheritsSessions)
+            #expect(try await store.switchedAccounts(limit: 2, application: application).isEmpty, "no switch is stored")
+            let moved = try await server.count(
+                "SELECT count(*) FROM switched_accounts WHERE switch_id = $1", [.uuid(next.id)])
+            #expect(moved == 1)
+        }
+    }
+
+    /// `isReplaced`: another switch to the same mode, which ends no sessions itself, has taken its place.
+    @Test(arguments: [false, true])
+    func `sessions that a server opened before it followed the switch end as well`(isReplaced: Bool) async throws {
         try await with { server, client, key in
             let ada = try await client.register(at: server)
             _ = try await client.link(.somebody("ada"), bearer: ada.accessToken)
@@ -261,6 +302,10 @@ struct ProviderSwitchTests {
                 try await server.count("SELECT count(*) FROM switched_accounts") == 0
             }
             #expect(try await client.get("/auth/me", bearer: ada.accessToken).status == 200)
+            if isReplaced {
+                let plan = try await client.plan("scripted", "off", key)
+                #expect(try await client.switchProvider("scripted", plan, key).status == 200)
+            }
             // As if `scripted` had opened the session.
             try await server.execute(
                 """
