@@ -181,8 +181,9 @@ extension Statement {
     /// One line for each setting of a node that makes the server fail or slow.
     ///
     /// Round-robin runs `pg_notify` on a worker, where no replica listens. With JIT a sign-in takes seconds, because
-    /// the planner overestimates intermediate results. A write on several nodes commits in two phases. The session that
-    /// asks has turned JIT off for itself, so that the coordinator's default is read.
+    /// the planner overestimates intermediate results. A write on several nodes commits in two phases. Violations that
+    /// another node reports are known by their English text (`PostgresError.isUniqueViolation`). The session that asks
+    /// has turned JIT off for itself, so that the coordinator's default is read.
     fileprivate static let nodeFaults = Self(
         .read,
         """
@@ -190,12 +191,14 @@ extension Statement {
             SELECT 'the coordinator', true,
                    json_build_object('jit', (SELECT reset_val FROM pg_settings WHERE name = 'jit'),
                                      'policy', current_setting('citus.task_assignment_policy'),
+                                     'messages', current_setting('lc_messages'),
                                      'prepared', current_setting('max_prepared_transactions'))::text
             UNION ALL
             SELECT format('%s:%s', nodename, nodeport), success, result
               FROM run_command_on_workers($$
                    SELECT json_build_object('jit', current_setting('jit'),
                                             'policy', current_setting('citus.task_assignment_policy'),
+                                            'messages', current_setting('lc_messages'),
                                             'prepared', current_setting('max_prepared_transactions'))
               $$)
         ), settings AS MATERIALIZED (
@@ -206,6 +209,7 @@ extension Statement {
             (CASE WHEN value ->> 'jit' = 'on' THEN 'set jit to off' END),
             (CASE WHEN value ->> 'policy' = 'round-robin' THEN
                   'set citus.task_assignment_policy to anything but round-robin' END),
+            (CASE WHEN value ->> 'messages' !~ '^(C|POSIX|en)' THEN 'set lc_messages to C' END),
             (CASE WHEN value ->> 'prepared' = '0' THEN 'set max_prepared_transactions' END)
         ) AS found (fault) WHERE fault IS NOT NULL
         """)
