@@ -11,15 +11,13 @@ package struct ProviderSwitch: Sendable, Equatable {
     package let since, until: Date
     /// Whether the switch has expired but no server has recorded that yet.
     package let isOver: Bool
-    /// Whether there are still people to tell, or sessions to end.
-    package let hasWork: Bool
 
     package init(
         id: UUID, provider: String, mode: ProviderMode, fileMode: ProviderMode, since: Date, until: Date,
-        isOver: Bool = false, hasWork: Bool = false
+        isOver: Bool = false
     ) {
         (self.id, self.provider, self.mode, self.fileMode) = (id, provider, mode, fileMode)
-        (self.since, self.until, self.isOver, self.hasWork) = (since, until, isOver, hasWork)
+        (self.since, self.until, self.isOver) = (since, until, isOver)
     }
 
     /// How long a server that has missed a notification may take to follow.
@@ -28,11 +26,9 @@ package struct ProviderSwitch: Sendable, Equatable {
     static let settled: Duration = longestLag + .seconds(20)
 
     /// Why the switch ends under the present configuration; `nil` if it stays.
-    ///
-    /// A switch that the configuration has adopted stays until its work is done, because the end would drop it.
     package func end(under fileMode: ProviderMode?) -> SwitchEnd? {
         if isOver { return .date }
-        if fileMode == mode { return hasWork ? nil : .adopted }
+        if fileMode == mode { return .adopted }
         return fileMode == self.fileMode ? nil : .superseded
     }
 }
@@ -56,7 +52,7 @@ package enum SwitchEnd: String, Sendable {
     case replaced
     /// The mode in the configuration was changed.
     case superseded
-    /// The configuration was changed to the mode of the switch.
+    /// The configuration was changed to the mode of the switch. What is left of the switch's work is still done.
     case adopted
 }
 
@@ -117,14 +113,18 @@ package protocol ProviderSwitchStore: Sendable {
         endedBy made: ProviderSwitch, after pause: Duration, application: Application.ID
     ) async throws
 
-    /// Lists the accounts whose sessions end, for the switches whose second listing is due.
-    func listDueSessions(application: Application.ID) async throws
+    /// The switches whose second listing is due.
+    func dueListings(application: Application.ID) async throws -> [UUID]
+
+    /// Lists the accounts whose sessions such a switch ends, which takes long.
+    func listSessions(endedBy made: UUID, application: Application.ID) async throws
 
     /// Some of the accounts that are listed.
     func switchedAccounts(limit: Int, application: Application.ID) async throws -> [SwitchedAccount]
 
     /// Removes an account from the list.
-    /// - Returns: The account with its present tasks; `nil` if another replica removed it or the switch has ended.
+    /// - Returns: The account with its present tasks; `nil` if another replica removed it, or the switch has ended and was
+    ///   not adopted.
     func remove(_ account: SwitchedAccount, application: Application.ID) async throws -> SwitchedAccount?
 
     /// Tells every replica to read the switches again, once the transaction has committed.
@@ -136,11 +136,12 @@ package struct SwitchedAccount: Sendable {
     package let uid: UUID
     package let switchID: UUID
     package let provider: String
-    package let until: Date
+    /// `nil` once the configuration has the mode itself.
+    package let until: Date?
     package var tellsOwner, endsSessions: Bool
 
     package init(
-        uid: UUID, switchID: UUID, provider: String, until: Date, tellsOwner: Bool, endsSessions: Bool
+        uid: UUID, switchID: UUID, provider: String, until: Date?, tellsOwner: Bool, endsSessions: Bool
     ) {
         (self.uid, self.switchID, self.provider, self.until) = (uid, switchID, provider, until)
         (self.tellsOwner, self.endsSessions) = (tellsOwner, endsSessions)

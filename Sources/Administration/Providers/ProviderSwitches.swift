@@ -102,7 +102,6 @@ package struct ProviderSwitches: Sendable {
     ///
     /// - Returns: how many accounts were looked at; call again until there are none.
     package func work(on application: Application) async throws -> Int {
-        try await store.listDueSessions(application: application.id)
         let accounts = try await store.switchedAccounts(limit: 50, application: application.id)
         // In random order, so that replicas rarely wait for one another.
         for account in accounts.shuffled() {
@@ -120,6 +119,12 @@ package struct ProviderSwitches: Sendable {
                 try await OwnerNotices(store: store, application: application.id).send(
                     .signInEnding, toOwnerOf: account.uid, until: account.until,
                     provider: application.providers.displayName(of: account.provider))
+            }
+        }
+        // Afterwards, so that accounts that are listed do not wait if this takes too long.
+        for id in try await store.dueListings(application: application.id) {
+            try await store.retryingTransaction(within: .planning) { store in
+                try await store.listSessions(endedBy: id, application: application.id)
             }
         }
         return accounts.count
@@ -166,7 +171,7 @@ extension ProviderSwitches {
     }
 
     /// Ends a switch, and lets the next one tell whom it has not told and end the sessions that it has not ended, unless
-    /// its mode lets these people in again.
+    /// people can sign in again under its mode.
     ///
     /// - Returns: whether accounts have to be listed for their sessions once more.
     private static func replace(
@@ -174,11 +179,14 @@ extension ProviderSwitches {
         store: any ProviderSwitchStore
     ) async throws -> Bool {
         let end = last.end(under: next.fileMode)
-        let isLeft = end == nil && last.hasWork && !last.mode.isNarrower(than: next.mode)
+        let letsIn = last.mode.isNarrower(than: next.mode) && ProviderMode.linkOnly.isNarrower(than: next.mode)
         let inheritsSessions =
-            isLeft ? try await store.handOver(from: last, to: next, application: application.id) : false
-        _ = try await store.end(
-            last, because: end ?? .replaced, by: end == nil ? act : nil, application: application.id)
+            end == nil && !letsIn ? try await store.handOver(from: last, to: next, application: application.id) : false
+        // One that has just ended in another way had given the plan its start.
+        guard
+            try await store.end(
+                last, because: end ?? .replaced, by: end == nil ? act : nil, application: application.id)
+        else { throw StoreConflict() }
         return inheritsSessions
     }
 

@@ -23,8 +23,8 @@ final class SwitchFollower: Sendable {
         var readAt = ContinuousClock.now
         /// When the next switch is due to end.
         var nextEnd: Date?
-        /// The applications that have switches in force.
-        var applications: [Accounts.Application] = []
+        /// The applications in which there are people to tell, or sessions to end.
+        var busy: [Accounts.Application] = []
         /// When the configuration was loaded, by the clock of the database; `nil` until that is asked.
         var configuredAt: Date?
         /// Whether the modes of an application could not be recorded.
@@ -76,12 +76,16 @@ final class SwitchFollower: Sendable {
                 ends.append(made.until)
             }
         }
-        let applications = configured.filter { modes[$0.id] != nil }
         state.withLock { state in
             guard reading > state.followed else { return }
             (state.followed, state.readAt) = (reading, .now)
-            (state.nextEnd, state.applications) = (ends.min(), applications)
+            state.nextEnd = ends.min()
             site.follow(modes)
+        }
+        // Afterwards, because the work is less urgent, and that of a switch which has just ended may be left.
+        let busy = try await table.busyApplications()
+        state.withLock { state in
+            if reading == state.followed { state.busy = configured.filter { busy.contains($0.id) } }
         }
     }
 
@@ -121,7 +125,7 @@ final class SwitchFollower: Sendable {
 
     /// Tells people that they can't sign in any more, and ends sessions, as switches say.
     func work() async throws {
-        for application in state.withLock({ $0.applications }) {
+        for application in state.withLock({ $0.busy }) {
             while try await useCase.work(on: application) > 0 {}
         }
     }

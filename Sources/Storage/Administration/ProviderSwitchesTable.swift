@@ -20,13 +20,26 @@ package struct ProviderSwitchesTable: Sendable {
     private static let selectAll = Statement(
         .read,
         """
-        SELECT application_id, id, provider, mode, file_mode, created_at, until, until <= now(),
-               sessions_listed_at IS NOT NULL
-               OR EXISTS (SELECT 1 FROM switched_accounts c
-                           WHERE c.application_id = s.application_id AND c.switch_id = s.id)
-          FROM provider_switches s
+        SELECT application_id, id, provider, mode, file_mode, created_at, until, until <= now()
+          FROM provider_switches
          WHERE ended_at IS NULL
         """)
+
+    private static let selectBusy = Statement(
+        .read,
+        """
+        SELECT DISTINCT s.application_id
+          FROM provider_switches s
+         WHERE (s.ended_at IS NULL OR s.end_reason = 'adopted')
+           AND (s.sessions_listed_at IS NOT NULL
+                OR EXISTS (SELECT 1 FROM switched_accounts c
+                            WHERE c.application_id = s.application_id AND c.switch_id = s.id))
+        """)
+
+    /// The applications in which people are to be told of a switch, or sessions to be ended.
+    package func busyApplications() async throws -> Set<Application.ID> {
+        Set(try await database.once(Self.selectBusy).decoded { try $0.next(Application.ID.self) })
+    }
 
     package func all() async throws -> [(application: Application.ID, made: ProviderSwitch)] {
         try await database.once(Self.selectAll).decoded { row in

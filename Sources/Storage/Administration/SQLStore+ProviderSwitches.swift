@@ -1,6 +1,6 @@
 package import Accounts
 package import Administration
-internal import Foundation
+package import Foundation
 internal import Postgres
 internal import ProviderKit
 
@@ -17,10 +17,8 @@ extension SQLStore: ProviderSwitchStore {
     private static let selectSwitches = Statement(
         .read,
         """
-        SELECT id, provider, mode, file_mode, created_at, until, until <= now(),
-               sessions_listed_at IS NOT NULL
-               OR EXISTS (SELECT 1 FROM switched_accounts c WHERE c.application_id = $1 AND c.switch_id = s.id)
-          FROM provider_switches s
+        SELECT id, provider, mode, file_mode, created_at, until, until <= now()
+          FROM provider_switches
          WHERE application_id = $1 AND ended_at IS NULL
          ORDER BY provider
         """)
@@ -45,7 +43,7 @@ extension SQLStore: ProviderSwitchStore {
                        'provider', provider, 'from', $8::text, 'to', mode, 'until', rfc3339(until))
               FROM made
         )
-        SELECT id, provider, mode, file_mode, created_at, until, false, false FROM made
+        SELECT id, provider, mode, file_mode, created_at, until, false FROM made
         """)
 
     package func insert(
@@ -71,7 +69,7 @@ extension SQLStore: ProviderSwitchStore {
             RETURNING id, provider, mode
         ), dropped AS (
             DELETE FROM switched_accounts
-             WHERE application_id = $1 AND switch_id = $2 AND EXISTS (SELECT 1 FROM ended)
+             WHERE application_id = $1 AND switch_id = $2 AND $3 <> 'adopted' AND EXISTS (SELECT 1 FROM ended)
         ), audited AS (
             INSERT INTO audit_events (application_id, event, details)
             SELECT $1, 'provider.switch-ended',
@@ -152,7 +150,7 @@ extension SQLStore: ProviderSwitchStore {
         .read,
         """
         SELECT id FROM provider_switches
-         WHERE application_id = $1 AND ended_at IS NULL AND sessions_listed_at <= now()
+         WHERE application_id = $1 AND (ended_at IS NULL OR end_reason = 'adopted') AND sessions_listed_at <= now()
         """)
 
     private static let listDueSessions = Statement(
@@ -160,7 +158,8 @@ extension SQLStore: ProviderSwitchStore {
         """
         WITH due AS (
             UPDATE provider_switches SET sessions_listed_at = NULL
-             WHERE application_id = $1 AND id = $2 AND ended_at IS NULL AND sessions_listed_at IS NOT NULL
+             WHERE application_id = $1 AND id = $2 AND (ended_at IS NULL OR end_reason = 'adopted')
+               AND sessions_listed_at IS NOT NULL
             RETURNING id, provider
         )
         INSERT INTO switched_accounts (application_id, switch_id, uid, tells_owner, ends_sessions)
@@ -173,16 +172,19 @@ extension SQLStore: ProviderSwitchStore {
         ON CONFLICT (application_id, switch_id, uid) DO UPDATE SET ends_sessions = true
         """)
 
-    /// Looks for such switches first, because sessions take long to look through.
-    package func listDueSessions(application: Application.ID) async throws {
-        let due = try await run(Self.selectDueSwitches, [.application(application)]).decoded { try $0.next(UUID.self) }
-        for id in due { _ = try await run(Self.listDueSessions, [.application(application), .uuid(id)]) }
+    package func dueListings(application: Application.ID) async throws -> [UUID] {
+        try await run(Self.selectDueSwitches, [.application(application)]).decoded { try $0.next(UUID.self) }
+    }
+
+    package func listSessions(endedBy made: UUID, application: Application.ID) async throws {
+        try await write(Self.listDueSessions, [.application(application), .uuid(made)])
     }
 
     private static let selectSwitchedAccounts = Statement(
         .read,
         """
-        SELECT c.uid, c.switch_id, s.provider, s.until, c.tells_owner, c.ends_sessions
+        SELECT c.uid, c.switch_id, s.provider, CASE WHEN s.ended_at IS NULL THEN s.until END, c.tells_owner,
+               c.ends_sessions
           FROM switched_accounts c
           JOIN provider_switches s ON s.application_id = $1 AND s.id = c.switch_id
          WHERE c.application_id = $1
@@ -206,7 +208,8 @@ extension SQLStore: ProviderSwitchStore {
         )
         SELECT r.tells_owner, r.ends_sessions
           FROM removed r
-          JOIN provider_switches s ON s.application_id = $1 AND s.id = r.switch_id AND s.ended_at IS NULL
+          JOIN provider_switches s ON s.application_id = $1 AND s.id = r.switch_id
+           AND (s.ended_at IS NULL OR s.end_reason = 'adopted')
         """)
 
     /// The row may have been listed for its sessions, too, since `account` was read, and the switch may have ended.
@@ -227,13 +230,12 @@ extension Row {
         let (id, provider, mode, fileMode): (UUID, String, String, String) = (
             try next(), try next(), try next(), try next()
         )
-        let (since, until): (Date, Date) = (try next(), try next())
-        let (isOver, hasWork): (Bool, Bool) = (try next(), try next())
+        let (since, until, isOver): (Date, Date, Bool) = (try next(), try next(), try next())
         guard let mode = ProviderMode(rawValue: mode), let fileMode = ProviderMode(rawValue: fileMode) else {
             return nil
         }
         return ProviderSwitch(
             id: id, provider: provider, mode: mode, fileMode: fileMode, since: since, until: until,
-            isOver: isOver, hasWork: hasWork)
+            isOver: isOver)
     }
 }

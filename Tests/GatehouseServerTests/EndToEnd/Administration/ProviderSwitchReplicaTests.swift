@@ -128,9 +128,9 @@ struct ProviderSwitchReplicaTests {
             let client = APIClient(server)
             let key = try await server.serviceKey()
             _ = try await client.newcomer("ada")
-            func switchTo(_ mode: String) async throws {
+            func switchTo(_ mode: String, _ options: [String: JSONValue] = [:]) async throws {
                 let plan = try await client.plan("scripted", mode, key)
-                let answer = try await client.switchProvider("scripted", plan, key)
+                let answer = try await client.switchProvider("scripted", plan, key, options)
                 try #require(answer.status == 200, "\(answer.text)")
             }
             func ends() async throws -> [JSONValue] {
@@ -147,10 +147,14 @@ struct ProviderSwitchReplicaTests {
             #expect(try await client.present(.somebody("ada"), to: "scripted").status == 200)
             expectError(try await client.present(.somebody("new"), to: "scripted"), 403, "PROVIDER_DISABLED")
 
-            try await switchTo("off")
+            try await switchTo("off", ["sessions": "end"])
             try directory.write(yaml("off"))
             await reload.poll()
             #expect(try await ends() == ["superseded", "adopted"])
+            let listing: StaticString = "SELECT count(*) FROM provider_switches WHERE sessions_listed_at IS NOT NULL"
+            #expect(try await server.count(listing) == 1, "the second listing is still to come")
+            try await server.age("provider_switches", "sessions_listed_at", by: "60 seconds")
+            try await eventually("the work that was left is done") { try await server.count(listing) == 0 }
             expectError(try await client.present(.somebody("ada"), to: "scripted"), 403, "PROVIDER_DISABLED")
 
             // Each change of the file is recorded with what it does to accounts.

@@ -250,8 +250,8 @@ struct ProviderSwitchTests {
         }
     }
 
-    @Test(arguments: [false, true])
-    func `what is done to a listed account is decided when it is taken from the list`(hasEnded: Bool) async throws {
+    @Test(arguments: [nil, "ended", "adopted"])
+    func `what is done to a listed account is decided when it is taken from the list`(end: String?) async throws {
         try await with { server, _, _ in
             let (application, uid, id) = try await storeSwitch(at: server)
             try await server.execute(
@@ -259,40 +259,37 @@ struct ProviderSwitchTests {
             let store = server.backend.store
             let listed = try #require(try await store.switchedAccounts(limit: 1, application: application).first)
             try await server.execute("UPDATE switched_accounts SET ends_sessions = true WHERE application_id = 999")
-            if hasEnded {
+            if let end {
                 try await server.execute(
-                    "UPDATE provider_switches SET ended_at = now(), end_reason = 'ended' WHERE application_id = 999")
+                    "UPDATE provider_switches SET ended_at = now(), end_reason = $1 WHERE application_id = 999",
+                    [.text(end)])
             }
             let taken = try await store.remove(listed, application: application)
-            #expect(taken?.endsSessions == (hasEnded ? nil : true))
+            #expect(taken?.endsSessions == (end == "ended" ? nil : true))
             #expect(try await server.count("SELECT count(*) FROM switched_accounts") == 0)
         }
     }
 
-    @Test func `who is left of a switch is the next one's, and the configuration adopts none before`() async throws {
+    @Test func `who is left of a switch is the next one's`() async throws {
         try await with { server, _, _ in
             let (application, uid, id) = try await storeSwitch(at: server)
             let store = server.backend.store
-            let idle = try #require(try await store.switches(of: application).first)
-            #expect(!idle.hasWork && idle.end(under: .off) == .adopted)
             try await server.execute(
                 "INSERT INTO switched_accounts VALUES (999, $1, $2, true, false)", [.uuid(id), .uuid(uid)])
-            let busy = try #require(try await store.switches(of: application).first)
-            #expect(busy.hasWork && busy.end(under: .off) == nil && busy.end(under: .existing) == .superseded)
+            let last = try #require(try await store.switches(of: application).first)
             let next = ProviderSwitch(
                 id: UUID(), provider: "scripted", mode: .off, fileMode: .open, since: Date(), until: Date())
-            let inheritsSessions = try await store.handOver(from: busy, to: next, application: application)
+            let inheritsSessions = try await store.handOver(from: last, to: next, application: application)
             #expect(!inheritsSessions)
-            #expect(try await store.switchedAccounts(limit: 2, application: application).isEmpty, "no switch is stored")
             let moved = try await server.count(
                 "SELECT count(*) FROM switched_accounts WHERE switch_id = $1", [.uuid(next.id)])
             #expect(moved == 1)
         }
     }
 
-    /// `isReplaced`: another switch to the same mode, which ends no sessions itself, has taken its place.
-    @Test(arguments: [false, true])
-    func `sessions that a server opened before it followed the switch end as well`(isReplaced: Bool) async throws {
+    /// `mode` is that of another switch, which ends no sessions itself and has taken the place of the first one.
+    @Test(arguments: [nil, "off", "linkOnly", "existing"])
+    func `sessions that a server opened before it followed the switch end as well`(mode: String?) async throws {
         try await with { server, client, key in
             let ada = try await client.register(at: server)
             _ = try await client.link(.somebody("ada"), bearer: ada.accessToken)
@@ -302,9 +299,13 @@ struct ProviderSwitchTests {
                 try await server.count("SELECT count(*) FROM switched_accounts") == 0
             }
             #expect(try await client.get("/auth/me", bearer: ada.accessToken).status == 200)
-            if isReplaced {
-                let plan = try await client.plan("scripted", "off", key)
+            if let mode {
+                let plan = try await client.plan("scripted", mode, key)
                 #expect(try await client.switchProvider("scripted", plan, key).status == 200)
+                let listing: StaticString =
+                    "SELECT count(*) FROM provider_switches WHERE ended_at IS NULL AND sessions_listed_at IS NOT NULL"
+                #expect(try await server.count(listing) == (mode == "existing" ? 0 : 1))
+                guard mode != "existing" else { return }
             }
             // As if `scripted` had opened the session.
             try await server.execute(
