@@ -99,14 +99,17 @@ package struct SessionTokens: Sendable {
             exposed: application.providers.exposed(grant.profile, of: grant.provider))
     }
 
+    /// How much longer a session without renewal lives than its access token, whose times are whole seconds.
+    ///
+    /// Without it, the token would lose a second whenever one begins after the session was opened.
+    package static let roundingMargin: Duration = .seconds(1)
+
     package func pair(
         for grant: SessionGrant, refreshToken: OpaqueToken?, in application: Application
     ) async throws -> TokenPair {
         let issuedAt = Int(time.now().timeIntervalSince1970)
         let lifetime = Int(application.policy.tokens.accessLifetime.components.seconds)
-        // Rounded up, because a session without renewal lives as long as its token, whose times are whole seconds: it
-        // would lose one whenever a second begins between the two.
-        let sessionEnd = Int(grant.expiresAt.timeIntervalSince1970.rounded(.up))
+        let sessionEnd = Int(grant.expiresAt.timeIntervalSince1970)
         let expiresAt = max(issuedAt, min(issuedAt + lifetime, sessionEnd))
         var claims = AccessTokenClaims(
             issuer: application.issuer, audience: application.audience, uid: grant.uid, sessionID: grant.sessionID,

@@ -27,8 +27,7 @@ struct TokenIssuing: Sendable {
         let lifetime = issuer.settings.accessLifetime(
             of: client, resource: resource, in: issuer.application.policy
         ).components.seconds
-        // Rounded up as in `SessionTokens.pair`: a session without renewal lives as long as its token.
-        let end = min(now + Int(lifetime), Int(grant.expiresAt.timeIntervalSince1970.rounded(.up)))
+        let end = min(now + Int(lifetime), Int(grant.expiresAt.timeIntervalSince1970))
         var token = ClientAccessToken(
             issuer: issuer.url, subject: issuer.subject(of: grant.uid, for: client, by: opaque), clientID: client.id,
             scope: scopes.joined(separator: " "), audience: Self.audience(scopes, resource: resource, issuer: issuer),

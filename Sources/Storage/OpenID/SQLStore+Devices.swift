@@ -187,7 +187,8 @@ extension SQLStore: DeviceStore {
         let binds: [Bind] =
             [.application(application), .bytes(poll.code)] + poll.target.binds.prefix(5) + [
                 .text(poll.client.id), .text(poll.issuer), .uuid(poll.session), .bytes(poll.refreshToken.hash),
-                .interval(poll.refreshLifetime), .interval(poll.sessionLifetime), .interval(poll.accessLifetime),
+                .interval(poll.refreshLifetime), .interval(poll.sessionLifetime),
+                .interval(poll.accessLifetime + SessionTokens.roundingMargin),
                 .interval(poll.slowDown), .text(poll.connection.device), .text(poll.connection.address),
             ]
         guard var row = try await run(Self.pollDevice, binds).first else { return .refused }

@@ -31,7 +31,7 @@ extension NewSession {
     private var lifetime: Duration {
         switch secret {
         case .cookie: client.cookie?.lifetime ?? application.policy.tokens.sessionLifetime
-        case .none: application.policy.tokens.accessLifetime
+        case .none: application.policy.tokens.accessLifetime + SessionTokens.roundingMargin
         case .refreshToken: shortLifetime ?? application.policy.tokens.sessionLifetime
         case .bearer(_, let bearer): bearer.lifetime
         }

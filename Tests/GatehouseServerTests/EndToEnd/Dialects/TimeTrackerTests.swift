@@ -34,6 +34,10 @@ struct TimeTrackerTests {
                     """)
             #expect(try await server.count("SELECT count(*) FROM sessions WHERE dialect = 'timetracker'") == 1)
             #expect(try await server.count("SELECT count(*) FROM refresh_tokens") == 0)
+            // The token must not lose a second because one began after the session was opened.
+            let longer: StaticString =
+                "SELECT count(*) FROM sessions WHERE dialect = 'timetracker' AND expires_at = created_at + interval '3601 s'"
+            #expect(try await server.count(longer) == 1)
             let out = try await app.logout(session.accessToken)
             #expect(out.status == 200 && out.text == #"{"message":"Logged out successfully"}"#)
             expectFailure(try await app.me(session.accessToken), 401, "Unauthorized")
