@@ -11,8 +11,8 @@ extension SQLStore: NativeSecretStore {
 
     /// Stores a secret of a locked, live session, and marks the session, so that its end also ends what the secret opens.
     ///
-    /// Ten secrets of a session are kept, so that an app can't fill the table. One that a browser uses at this moment is
-    /// skipped: its use locks the secret before the session.
+    /// The last ten secrets of a session are kept, so that an app can't fill the table. An older one that a browser uses at
+    /// this moment is skipped: its use locks the secret before the session.
     package static let issueNativeSecret = Statement(
         .write,
         """
@@ -32,8 +32,10 @@ extension SQLStore: NativeSecretStore {
         ), dropped AS (
             DELETE FROM proofs WHERE application_id = $1 AND kind = 'css' AND hash = ANY (ARRAY(
                 SELECT hash FROM proofs
-                 WHERE application_id = $1 AND session_id = (SELECT id FROM owner) AND kind = 'css'
-                 ORDER BY expires_at DESC OFFSET 9
+                 WHERE application_id = $1 AND kind = 'css' AND hash = ANY (ARRAY(
+                    SELECT hash FROM proofs
+                     WHERE application_id = $1 AND session_id = (SELECT id FROM owner) AND kind = 'css'
+                     ORDER BY expires_at DESC OFFSET 9))
                    FOR UPDATE SKIP LOCKED))
         ), issued AS (
             INSERT INTO proofs

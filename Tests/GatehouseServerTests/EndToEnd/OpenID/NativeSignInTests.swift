@@ -256,7 +256,8 @@ struct NativeSignInTests {
         try await TestServer.with(application: RelyingParty.instances()) { server in
             let api = APIClient(server)
             let ada = try await api.register(at: server)
-            for _ in 0..<9 { _ = try await api.post("/auth/native", bearer: ada.accessToken) }
+            let first = try await api.post("/auth/native", bearer: ada.accessToken)["css"].string
+            for _ in 0..<8 { _ = try await api.post("/auth/native", bearer: ada.accessToken) }
             let (one, two) = try await server.backend.database.transaction { transaction in
                 _ = try await transaction.execute(Self.lockAppSession, .uuid(UUID(uuidString: ada.uid)))
                 let one = Task { try await api.post("/auth/native", bearer: ada.accessToken) }
@@ -267,6 +268,9 @@ struct NativeSignInTests {
             }
             for answer in try await [one.value, two.value] { #expect(answer.status == 200, "\(answer.text)") }
             #expect(try await server.count("SELECT count(*) FROM proofs WHERE kind = 'css'") == 10)
+            var browser = PageBrowser(server)
+            browser.cookies["css"] = first
+            #expect(try await browser.begin(RelyingParty(server)).step == "signin", "the oldest one is gone")
         }
     }
 
