@@ -30,18 +30,18 @@ package struct ConsoleSession: Sendable {
     /// How they have, by the names of RFC 8176, or as an upstream provider calls its own sign-in.
     package let methods: [String]
     package let provider: String
-    package let expiresAt: Date
+    package let createdAt, expiresAt: Date
     /// Whether the session was unused for too long, so that the person must prove who they are again.
     package let isIdle: Bool
     package var grants: [Grant] = []
 
     package init(
         hash: [UInt8], sessionID: UUID, uid: UUID, identity: UUID, pseudonym: String, name: String?,
-        proofAge: Duration, methods: [String], provider: String, expiresAt: Date, isIdle: Bool
+        proofAge: Duration, methods: [String], provider: String, createdAt: Date, expiresAt: Date, isIdle: Bool
     ) {
         (self.hash, self.sessionID, self.uid, self.identity) = (hash, sessionID, uid, identity)
         (self.pseudonym, self.name, self.proofAge, self.methods) = (pseudonym, name, proofAge, methods)
-        (self.provider, self.expiresAt, self.isIdle) = (provider, expiresAt, isIdle)
+        (self.provider, self.createdAt, self.expiresAt, self.isIdle) = (provider, createdAt, expiresAt, isIdle)
     }
 
     /// What pages call the person: their name, or their address, which is masked like those of others.

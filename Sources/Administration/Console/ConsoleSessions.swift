@@ -81,8 +81,11 @@ package struct ConsoleSessions: Sendable {
 
 extension ConsoleSessions {
     /// The value of a form's field `csrf`, which is good for this session and this path.
+    ///
+    /// A new proof in one tab changes the cookie, but not the forms of the other tabs.
     package func formToken(for path: String, in session: ConsoleSession) -> String {
-        opaque.pseudonym(of: "\(session.hash.hex)\n\(path)", purpose: "form of the console").hex
+        let opened = session.createdAt.timeIntervalSince1970
+        return opaque.pseudonym(of: "\(session.uid.text)\n\(opened)\n\(path)", purpose: "form of the console").hex
     }
 
     package func isFormToken(_ text: String?, for path: String, in session: ConsoleSession) -> Bool {

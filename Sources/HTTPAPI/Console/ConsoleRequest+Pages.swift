@@ -54,14 +54,15 @@ extension ConsoleRequest {
     /// note, which is kept with the account.
     func form(
         _ route: String, at place: String? = nil, preset: [String: String] = [:], hidden: Set<String> = [],
-        omitted: Set<String> = [], phrase: String? = nil, objects: Set<String> = [], choices: [String: [String]] = [:]
+        remembered: Set<String> = [], omitted: Set<String> = [], phrase: String? = nil, objects: Set<String> = [],
+        choices: [String: [String]] = [:]
     ) -> JSONValue {
         guard let endpoint = console.act(at: route), may(call: endpoint) else { return .null }
         let path = place ?? path(of: route)
         // The path names the application of a role.
         let omitted = omitted.union(endpoint.path.contains("/accounts/{uid}") ? ["on"] : ["on", "reason.note"])
         return ConsoleForm(
-            endpoint: endpoint, path: path, preset: preset, hidden: hidden, omitted: omitted,
+            endpoint: endpoint, path: path, preset: preset, hidden: hidden, remembered: remembered, omitted: omitted,
             phrase: phrase ?? self.phrase(of: endpoint), objects: objects, choices: choices
         ).json(csrf: formToken(for: path), attempt: attempt(at: path))
     }

@@ -33,7 +33,7 @@ extension SQLStore: ConsoleSessionStore {
                         (SELECT d.address FROM addresses d WHERE d.application_id = $1 AND d.uid = s.uid
                           ORDER BY d.verified_at LIMIT 1)),
                floor(extract(epoch FROM now()) - extract(epoch FROM least(s.authenticated_at, c.proven_at)))::bigint,
-               s.methods, i.provider,
+               s.methods, i.provider, c.created_at,
                least(c.expires_at, s.expires_at), c.used_at < now() - $3::interval,
                c.used_at < now() - least(interval '1 minute', $3::interval / 4), g.role, g.granted_on,
                s.identity_id = ANY (g.identities)
@@ -204,7 +204,7 @@ extension Row {
         let (methods, provider): ([String], String) = (try next(), try next())
         return ConsoleSession(
             hash: hash, sessionID: sessionID, uid: uid, identity: identity, pseudonym: pseudonym.hex, name: name,
-            proofAge: .seconds(max(0, age)), methods: methods, provider: provider, expiresAt: try next(),
-            isIdle: try next())
+            proofAge: .seconds(max(0, age)), methods: methods, provider: provider, createdAt: try next(),
+            expiresAt: try next(), isIdle: try next())
     }
 }

@@ -86,7 +86,7 @@ struct ConsoleGuard: Sendable {
         return await refuseForeign(in: session, context)
     }
 
-    /// Refuses a form of another site; the audit names the person whose session it was sent with.
+    /// Refuses a form of another site, and records that if the form came with a session.
     func refuseForeign(in session: ConsoleSession?, _ context: OperationContext) async -> Response {
         if let session { await audit("csrf", session, context) }
         return .notice("csrf", refusing: .forbidden)

@@ -12,6 +12,8 @@ struct ConsoleForm: Sendable {
     var preset: [String: String] = [:]
     /// The hidden fields, with values in `preset`.
     var hidden: Set<String> = []
+    /// The fields that remember, in `was.NAME`, what they showed at first.
+    var remembered: Set<String> = []
     /// The fields that the form leaves out.
     var omitted: Set<String> = []
     /// The words that must be typed into `confirm`.
@@ -100,6 +102,9 @@ struct ConsoleForm: Sendable {
         ]
         field["help"] = help(of: name).map { .string($0) }
         if isFaulty { field["problem"] = reason.map { .string($0) } }
+        if remembered.contains(name) {
+            field["was"] = ["exact": .string(typed?["was." + name] ?? preset[name] ?? "")]
+        }
         if hidden.contains(name) {
             field["isHidden"] = true
             return .object(field)
@@ -181,6 +186,14 @@ extension ConsoleForm {
     /// - Throws: `AccountsError.invalidParameter` for a field that must be JSON and is not.
     static func body(of endpoint: Endpoint, from fields: FormFields) throws -> JSONValue {
         try body(of: endpoint.takes.body?.schema ?? JSONSchema(.object), from: fields, below: "")
+    }
+
+    /// Whether a field that is remembered was sent as it was shown.
+    static func isUnchanged(_ name: String, in fields: FormFields) -> Bool {
+        let typed = (fields.all(name) + [fields[name]].compactMap(\.self)).joined(separator: "\n")
+        let shown = fields.emptied.contains("was." + name) ? "" : fields["was." + name]
+        // Browsers send line breaks as two characters (HTML, 4.10.22.4).
+        return shown?.replacing("\r\n", with: "\n") == typed.replacing("\r\n", with: "\n")
     }
 
     /// The path with the query of the operation, whose parameters a form may have too.

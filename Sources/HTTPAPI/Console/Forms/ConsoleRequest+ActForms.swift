@@ -9,7 +9,8 @@ extension ConsoleRequest {
     func form(of endpoint: Endpoint, for target: JSONValue) async throws -> JSONValue {
         let path = endpoint.consolePath
         return switch endpoint.actName {
-        case "accounts.setAccess": form(path, preset: try Self.access(of: target))
+        case "accounts.setAccess":
+            form(path, preset: try Self.access(of: target), remembered: ["roles", "claims"])
         case "accounts.endSessions": form(path, preset: try linkedSession)
         case "accounts.recover": form(path, omitted: may(.recoverAccounts) ? [] : ["confirm"])
         case "invitations.send":

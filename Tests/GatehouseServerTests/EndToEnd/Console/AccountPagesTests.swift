@@ -1,6 +1,7 @@
 import Accounts
 import Administration
 import Foundation
+import Postgres
 import ProviderKit
 import Testing
 
@@ -143,6 +144,15 @@ struct AccountPagesTests {
             #expect(kept.text.contains("&quot;plan&quot;"), "they were not sent")
             let none = try await browser.post(path, other + [("claims", "")]).follow()
             #expect(!none.text.contains("&quot;plan&quot;"), "\(none.text)")
+
+            // What another administrator has changed since the form was shown stays.
+            let stale = try #require(try await browser.open(path).form(path))
+            try await server.execute(
+                "UPDATE accounts SET roles = '{editor}' WHERE application_id = 1 AND uid = $1",
+                [.uuid(UUID(uuidString: person.uid))])
+            let typed = ["claims": #"{"plan":"free"}"#].merging(reason) { $1 }
+            let changed = try await browser.post(path, stale.filled(typed)).follow()
+            #expect(changed.text.contains(">editor<") && changed.text.contains("free"), "\(changed.text)")
         }
     }
 

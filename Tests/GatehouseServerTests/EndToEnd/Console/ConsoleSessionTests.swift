@@ -205,8 +205,8 @@ struct ConsoleSessionTests {
             let second = try #require(UUID(uuidString: try await client.identityID(of: "scripted", bearer: token)))
             let session = ConsoleSession(
                 hash: [], sessionID: UUID(), uid: try #require(UUID(uuidString: browser.person.uid)), identity: second,
-                pseudonym: "", name: nil, proofAge: .zero, methods: [], provider: "scripted", expiresAt: .now,
-                isIdle: false)
+                pseudonym: "", name: nil, proofAge: .zero, methods: [], provider: "scripted", createdAt: .now,
+                expiresAt: .now, isIdle: false)
             let sessions = ConsoleSessions(
                 store: server.backend.store, sealing: server.backend.sealer, opaque: server.backend.opaque)
             #expect(try await !sessions.admit(second, in: session, home: try await server.application()))

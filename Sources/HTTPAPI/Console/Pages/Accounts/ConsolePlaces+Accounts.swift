@@ -12,10 +12,12 @@ extension ConsolePlaces {
         AccountQuery.path: { _, endpoint, fields in try AccountQuery.bodies(of: endpoint, from: fields) },
         "/accounts/{uid}/access": { _, endpoint, fields in
             var body = try ConsoleForm.body(of: endpoint, from: fields)
-            // The form shows the present roles and claims, so that an emptied field takes them all away.
+            // The form shows the present roles and claims, so that an emptied field takes them all away. What is sent as
+            // it was shown is left out, because another administrator may have changed it meanwhile.
             if case .object(var members) = body {
                 if !fields.all("roles").isEmpty { members["roles"] = members["roles"] ?? [] }
                 if fields.emptied.contains("claims") { members["claims"] = [:] }
+                for name in ["roles", "claims"] where ConsoleForm.isUnchanged(name, in: fields) { members[name] = nil }
                 body = .object(members)
             }
             return [body]

@@ -59,5 +59,8 @@ extension ConsolePlaces {
         ],
         rowActs: [.init("/messages/{id}/retry", "id", by: "id", if: isGivenUp)])
 
-    @Sendable private static func isGivenUp(_ item: JSONValue) -> Bool { item["state"].string == "failed" }
+    /// What a restoration has withdrawn (`restored`) is not delivered again.
+    @Sendable private static func isGivenUp(_ item: JSONValue) -> Bool {
+        item["state"].string == "failed" && item["failure"].string != "restored"
+    }
 }
