@@ -1,3 +1,4 @@
+package import Foundation
 package import ProviderKit
 
 /// The providers of one application, and the kinds that the server has installed.
@@ -110,6 +111,17 @@ package struct ProviderRegistry: Sendable {
     package func obstacle(to identity: Identity) -> SignInObstacle? {
         guard let provider = self[identity.provider] else { return .providerOff }
         return provider.obstacle(to: identity)
+    }
+
+    /// Why identities of an account cannot sign in, by their ids; those that can are absent.
+    ///
+    /// A quarantine is ignored where none of the identities can sign in without it (`LinkingFacts`).
+    package func obstacles(among identities: [Identity]) -> [UUID: SignInObstacle] {
+        let ignoresQuarantine = !canSignIn(withAnyOf: identities)
+        return identities.reduce(into: [:]) { obstacles, identity in
+            let obstacle = obstacle(to: identity)
+            obstacles[identity.id] = ignoresQuarantine && obstacle == .quarantined ? nil : obstacle
+        }
     }
 
     package func canSignIn(withAnyOf identities: [Identity]) -> Bool { identities.contains(where: canSignIn(with:)) }

@@ -32,7 +32,7 @@ package struct AccountReading: Sendable {
                 account: MaskedAccount(record), claims: record.user.access.claims,
                 metadata: Mask.metadata(record.user.metadata), isAlias: account != uid, activity: activity,
                 identities: identities.count,
-                usableIdentities: identities.count(where: application.providers.canSignIn(with:)),
+                usableIdentities: identities.count - application.providers.obstacles(among: identities).count,
                 liveSessions: try await store.sessions(of: account, application: application.id).count)
         }
     }
@@ -138,9 +138,9 @@ extension IdentityStore {
     fileprivate func identities(
         of uid: UUID, in application: Application, isMasked: Bool
     ) async throws -> [ShownIdentity] {
-        try await identities(of: uid, application: application.id).map { identity in
-            ShownIdentity(identity, obstacle: application.providers.obstacle(to: identity), isMasked: isMasked)
-        }
+        let identities = try await identities(of: uid, application: application.id)
+        let obstacles = application.providers.obstacles(among: identities)
+        return identities.map { ShownIdentity($0, obstacle: obstacles[$0.id], isMasked: isMasked) }
     }
 }
 

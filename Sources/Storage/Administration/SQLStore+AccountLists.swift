@@ -19,7 +19,8 @@ extension SQLStore {
         .read, accountsInRange,
         """
            AND (NOT $5 OR a.disabled_at IS NULL AND a.deleted_at IS NULL AND a.absorbed_by IS NULL
-                AND (SELECT bool_or(NOT i.is_guest) FROM identities i WHERE i.application_id = $1 AND i.uid = a.uid))
+                AND coalesce((SELECT bool_or(NOT i.is_guest) FROM identities i
+                               WHERE i.application_id = $1 AND i.uid = a.uid), true))
          ORDER BY a.created_at DESC, a.uid DESC
          LIMIT $6
         """)
