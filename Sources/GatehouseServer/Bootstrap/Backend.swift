@@ -37,7 +37,7 @@ package struct Backend {
     let registeredPosting: any HTTPPosting
 
     package enum Schema {
-        /// Migrate the schema before the command runs.
+        /// Migrate the schema before the server runs.
         case migrated
         /// Fail if the schema is not up to date.
         case current
@@ -80,7 +80,8 @@ package struct Backend {
         case .migrated: _ = try await migrator.migrate()
         case .current: guard try await migrator.isCurrent() else { throw ServerError.migrationsMissing }
         }
-        let rootKey = try await RootKey.open(RootKeyTable(database: database), with: MasterKeys(configuration.secrets))
+        let rootKey = try await RootKey.open(
+            RootKeyTable(database: database), with: MasterKeys(configuration.secrets), renewing: schema == .migrated)
         let accessLifetime = Current(configuration.longestAccessLifetime)
         self.configuration = configuration
         self.logger = logger

@@ -9,13 +9,16 @@ package struct RootKey: Sendable {
 
     /// Reads the key, or generates it at the first start; replicas that start at the same time get the same key.
     ///
-    /// If a previous master key encrypts it, it is encrypted again with the current one.
+    /// With `renewing`, a key that a previous master key encrypts is encrypted again with the current one. Only servers do
+    /// that: a command on another machine, which still has the former configuration, would take the change back.
     /// - Throws: `TokensError.unreadableRootKey` if no master key opens it.
-    package static func open(_ store: any RootKeyStore, with masterKeys: MasterKeys) async throws -> RootKey {
+    package static func open(
+        _ store: any RootKeyStore, with masterKeys: MasterKeys, renewing: Bool = true
+    ) async throws -> RootKey {
         let stored = try await store.wrappedRootKey()
         let wrapped = if let stored { stored } else { try await store.insertWrappedRootKey(masterKeys.wrap(draw())) }
         let (bytes, isOutdated) = try masterKeys.unwrap(wrapped)
-        if isOutdated { try await store.replaceWrappedRootKey(wrapped, with: masterKeys.wrap(bytes)) }
+        if isOutdated, renewing { try await store.replaceWrappedRootKey(wrapped, with: masterKeys.wrap(bytes)) }
         return RootKey(bytes)
     }
 

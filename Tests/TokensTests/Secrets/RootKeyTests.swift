@@ -12,8 +12,9 @@ struct RootKeyTests {
 
     private let store = MemoryStore(time: ManualTime())
 
-    private func open(current: String, previous: [String] = []) async throws -> Sealer {
-        Sealer(rootKey: try await RootKey.open(store, with: MasterKeys(current: current, previous: previous)))
+    private func open(current: String, previous: [String] = [], renewing: Bool = true) async throws -> Sealer {
+        let keys = try MasterKeys(current: current, previous: previous)
+        return Sealer(rootKey: try await RootKey.open(store, with: keys, renewing: renewing))
     }
 
     @Test func staysTheSameAtTheNextStart() async throws {
@@ -35,6 +36,14 @@ struct RootKeyTests {
         #expect(try taker.open(sealed, at: Self.place) == [1])
         #expect(try await open(current: Self.new).open(sealed, at: Self.place) == [1])
         await #expect(throws: TokensError.unreadableRootKey) { try await open(current: Self.old) }
+    }
+
+    @Test func aCommandWithTheFormerConfigurationTakesNothingBack() async throws {
+        _ = try await open(current: Self.old)
+        _ = try await open(current: Self.new, previous: [Self.old])
+        let wrapped = store.wrapped
+        _ = try await open(current: Self.old, previous: [Self.new], renewing: false)
+        #expect(store.wrapped == wrapped)
     }
 
     @Test func theCurrentMasterKeyRewritesNothing() async throws {
