@@ -23,6 +23,7 @@ enum ServerError: Error, CustomStringConvertible {
     case liveAccount(UUID)
     /// `by` has the names of the services that have not acknowledged.
     case unacknowledged(UUID, by: [String], isErased: Bool)
+    case failedErasures(Int)
     case auditBroken(AuditFault)
     case differentDialect(String, differing: Int, of: Int)
     case development(String)
@@ -54,6 +55,7 @@ enum ServerError: Error, CustomStringConvertible {
         case .unacknowledged(let uid, let names, let isErased):
             "account \(uid.uuidString.lowercased()) \(isErased ? "is erased" : "is not erased yet"), not acknowledged by: "
                 + names.joined(separator: ", ")
+        case .failedErasures(let count): "\(count) step(s) failed; the lines before this name them"
         case .auditBroken(let fault): "the audit is not what was sealed: \(fault)"
         case .differentDialect(let name, let differing, let count):
             "the apps of \(name) would not understand \(differing) of \(count) answers"

@@ -49,6 +49,8 @@ private struct PurgeRun: Sendable {
     let scopes: [ErasureScope]
     /// The accounts whose events this run delivers.
     let accounts = Current<Set<UUID>>([])
+    /// How many erasures, or applications, have failed.
+    private let failures = Current(0)
 
     private var purge: Purge { backend.purge }
 
@@ -105,31 +107,49 @@ private struct PurgeRun: Sendable {
 
     // MARK: - All accounts
 
+    /// - Throws: `ServerError.failedErasures` after everything was tried.
     func eraseAll() async throws {
         for scope in scopes {
-            let application = scope.application.id
-            try await purge.begin(details: Self.details, in: scope.application)
-            let unacknowledged = try await backend.store.retryUnacknowledged(application: application)
-            accounts.update { $0.formUnion(unacknowledged) }
-            _ = try await purge.deleteIdleGuests(of: scope)
-            let due = try await backend.store.dueErasures(of: application)
-            accounts.update { $0.formUnion(due.map(\.uid)) }
-            let waiting = try await erase(due, of: scope)
-            try await retry(waiting)
-            for erasure in try await erase(waiting, of: scope) { print(try await line(about: erasure, of: scope)) }
-            try await awaitDeliveries(of: scope)
+            try await tried("application \(scope.application.name)") { try await eraseAll(of: scope) }
         }
         _ = try await ExpiredRows(database: backend.database).remove()
+        guard failures.value == 0 else { throw ServerError.failedErasures(failures.value) }
+    }
+
+    private func eraseAll(of scope: ErasureScope) async throws {
+        let application = scope.application.id
+        try await purge.begin(details: Self.details, in: scope.application)
+        let unacknowledged = try await backend.store.retryUnacknowledged(application: application)
+        accounts.update { $0.formUnion(unacknowledged) }
+        _ = try await purge.deleteIdleGuests(of: scope)
+        let due = try await backend.store.dueErasures(of: application)
+        accounts.update { $0.formUnion(due.map(\.uid)) }
+        let waiting = try await erase(due, of: scope)
+        try await retry(waiting)
+        for erasure in try await erase(waiting, of: scope) { print(try await line(about: erasure, of: scope)) }
+        try await awaitDeliveries(of: scope)
+    }
+
+    /// Runs a step whose failure is printed and does not stop the others.
+    private func tried(_ step: String, _ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch let error where !(error is CancellationError) {
+            failures.update { $0 += 1 }
+            print("failed \(step): \(error)")
+        }
     }
 
     /// - Returns: The erasures that wait for webhooks or upstream services.
     private func erase(_ erasures: [DueErasure], of scope: ErasureScope) async throws -> [DueErasure] {
         var waiting: [DueErasure] = []
         for erasure in erasures {
-            switch try await purge.erase(erasure, in: scope) {
-            case .void: continue
-            case .erased: print("erased \(erasure.uid.text)")
-            case .waiting: waiting.append(erasure)
+            try await tried(erasure.uid.text) {
+                switch try await purge.erase(erasure, in: scope) {
+                case .void: break
+                case .erased: print("erased \(erasure.uid.text)")
+                case .waiting: waiting.append(erasure)
+                }
             }
         }
         return waiting

@@ -21,7 +21,7 @@ struct DevelopmentCommand: ServerCommand {
     var verbose = false
 
     func validate() throws {
-        guard (0...65535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535") }
+        guard (1...65535).contains(port) else { throw ValidationError("--port takes a number from 1 to 65535") }
     }
 
     func run(installed: InstalledProviders) async throws {

@@ -75,7 +75,7 @@ struct DialectCall: Sendable {
     }
 
     private func contentDifferences(in response: FetchResponse) -> [String] {
-        let body = try? JSONDecoder().decode(JSONValue.self, from: Data(response.body))
+        let body = response.json
         switch content {
         case .any: return []
         case .page:

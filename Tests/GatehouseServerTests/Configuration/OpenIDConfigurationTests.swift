@@ -39,6 +39,10 @@ struct OpenIDConfigurationTests {
             "openid.resources.\"https://a.example\".scopes.blitz_qr_auth: a scope is 1 to 128 visible characters, and none that the server defines"
         ),
         (
+            "clients: { \(web), jwks: \"{}\" } }",
+            #"openid.clients.web.jwks: the keys are neither a JWK Set (no "keys") nor a JWK (no "kty")"#
+        ),
+        (
             "clients: { \(web), introspects: [\"https://a.exmaple\"] } }, resources: { \"https://a.example\": {} }",
             "openid.clients.web.introspects[0]: is neither a resource nor the application's audience"
         ),

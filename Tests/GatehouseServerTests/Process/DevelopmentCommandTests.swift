@@ -200,7 +200,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [["--port", "65536"], ["--port", "-1"], ["--port", "http"], ["--directory", "/dev/null/x"]])
+    @Test(arguments: [
+        ["--port", "65536"], ["--port", "0"], ["--port", "-1"], ["--port", "http"], ["--directory", "/dev/null/x"],
+    ])
     func aWrongOptionIsOneLineAndStartsNothing(options: [String]) async throws {
         try await ProcessDirectory.with { directory in
             let outcome = try await GatehouseProcess.run(["dev"] + options, in: directory)

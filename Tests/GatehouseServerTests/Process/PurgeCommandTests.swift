@@ -170,6 +170,32 @@ struct PurgeCommandTests {
         }
     }
 
+    private static let lockAccount = Statement(
+        .write, "SELECT uid FROM accounts WHERE application_id = 1 AND uid = $1 FOR UPDATE")
+
+    @Test func `a failed erasure is named, and does not stop the others`() async throws {
+        try await with { bench in
+            let (held, other) = (
+                try await bench.client.register(at: bench.server), try await bench.client.register(at: bench.server)
+            )
+            for person in [held, other] { _ = try await bench.client.deleteAccount(person) }
+            try await bench.server.withoutScheduler {
+                try await bench.server.makeDue()
+                let purged = try await bench.server.backend.database.transaction { transaction in
+                    try await transaction.script("SET LOCAL idle_in_transaction_session_timeout = 0")
+                    _ = try await transaction.execute(Self.lockAccount, .uuid(UUID(uuidString: held.uid)))
+                    return try await bench.purge()
+                }
+                #expect(purged.status == 1)
+                #expect(purged.output.contains("failed \(held.uid): "), "\(purged.output)")
+                #expect(purged.output.contains("erased \(other.uid)\n"), "\(purged.output)")
+                #expect(purged.errorLines == ["gatehouse: 1 step(s) failed; the lines before this name them"])
+            }
+            #expect(try await bench.server.accounts(held.uid) == 1)
+            #expect(try await bench.server.accounts(other.uid) == 0)
+        }
+    }
+
     @Test func `services that did not acknowledge are named and notified again`() async throws {
         let works = Mutex(false)
         try await WebhookSink.with { _, _ in

@@ -236,6 +236,7 @@ final class SettingsReader {
         case let error as DecodingError: (error.reason, error.place ?? node.place)
         case PasswordsError.invalidSetting(let field, let reason): (reason, node.place(of: field.lastPart))
         case PostgresError.invalidConfiguration(let reason): ("is not a usable URL: \(reason)", node.place)
+        case let error as UnreadableKeys: ("the keys \(error.reason)", node.place)
         case DeliveryError.invalidSetting(_, let reason): (reason, node.place)
         case DeliveryError.unusableTemplate(let language, let name):
             ("\(language)/\(name) is not a Mustache template", node.place)
