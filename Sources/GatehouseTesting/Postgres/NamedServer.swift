@@ -75,10 +75,10 @@ final class NamedServer: DatabaseHost {
         try await onOwnThread { for url in urls { try Self.run(sql, url: url) } }
     }
 
-    /// Runs a statement; again for up to ten seconds, while a process of Citus is still leaving a database that it needs
-    /// for itself (55006).
+    /// Runs a statement; again for up to a minute, while a process of Citus is still leaving a database that it needs for
+    /// itself (55006), for which PostgreSQL waits five seconds each time.
     private static func run(_ sql: String, url: String) throws {
-        let deadline = ContinuousClock.now + .seconds(10)
+        let deadline = ContinuousClock.now + .seconds(60)
         while true {
             do {
                 return try Database.runAlone(sql, url: url)

@@ -131,7 +131,6 @@ import Testing
             #expect(outcome.status == 1)
             #expect(outcome.errorLines.joined().contains("the coordinator: set jit to off"))
             #expect(outcome.errorLines.joined().contains("the coordinator: set citus.task_assignment_policy"))
-            #expect(outcome.errorLines.joined().contains("the coordinator: set lc_messages to C"))
         }
     }
 
@@ -149,8 +148,6 @@ import Testing
     private static let badSettings = """
         DO $$ BEGIN
             EXECUTE format('ALTER DATABASE %I SET jit = on', current_database());
-            -- An empty name means the language of PostgreSQL's environment.
-            EXECUTE format('ALTER DATABASE %I SET lc_messages = %L', current_database(), '');
             EXECUTE format(
                 'ALTER DATABASE %I SET citus.task_assignment_policy = %L', current_database(), 'round-robin');
         END $$

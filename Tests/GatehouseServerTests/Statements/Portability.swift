@@ -5,7 +5,7 @@ import Postgres
 /// What PostgreSQL accepts and Citus 13, with tables distributed by `application_id`, refuses, answers differently or
 /// sends to all nodes.
 enum PortabilityFault: String, CaseIterable {
-    case unscopedTable = "a table is not compared with the application's parameter itself"
+    case unscopedTable = "a table is not compared with the application's parameter itself, which is $1"
     case unscopedLock = "rows are locked or limited in a subquery that is not restricted to one application"
     case lockJoinsPart = "a level that locks rows joins a common table expression; use EXISTS or IN"
     case mutableFunction =
@@ -88,13 +88,13 @@ struct Portability {
         level.relations.filter { tables.contains($0.name) && !level.commonTables.contains($0.name) }
     }
 
-    /// Whether each table of the level is compared with a parameter, and an inserted row has one.
+    /// Whether each table of the level is compared with the application's parameter, and an inserted row has it.
     private func isTied(_ level: SQLQuery) -> Bool {
         let relations = scoped(level)
         let conditions = level.conditions
         let areTied = relations.allSatisfy { relation in
-            let own = conditions.contains("\(relation.alias).application_id = $")
-            return own || relations.count == 1 && " \(conditions)".contains(" application_id = $")
+            let own = conditions.contains("\(relation.alias).application_id = $1 ")
+            return own || relations.count == 1 && " \(conditions)".contains(" application_id = $1 ")
         }
         guard level.kind == "INSERT", let target = level.clauses["INSERT"]?.dropFirst().first?.name,
             tables.contains(target)
@@ -102,7 +102,7 @@ struct Portability {
         let values =
             level.clauses["VALUES"]?.first?.inside
             ?? level.inner.first { $0.clause == "SELECT" }?.query.clauses["SELECT"]
-        return values?.first?.text?.hasPrefix("$") ?? false
+        return values?.first?.text == "$1"
     }
 
     // MARK: - Expressions

@@ -31,7 +31,10 @@ struct PortabilityTests {
             "SELECT 1 FROM identities i JOIN accounts a ON a.application_id = i.application_id WHERE i.application_id = $1",
             [.unscopedTable]
         ),
+        ("SELECT uid FROM accounts WHERE application_id = $2", [.unscopedTable]),
+        ("SELECT uid FROM accounts WHERE application_id = $10", [.unscopedTable]),
         ("INSERT INTO proofs (application_id, hash) SELECT application_id, $2 FROM things", [.unscopedTable]),
+        ("INSERT INTO proofs (application_id, hash) VALUES ($2, $1)", [.unscopedTable]),
         (
             "DELETE FROM outbox WHERE application_id = $1 AND id IN (SELECT id FROM outbox LIMIT 9)",
             [

@@ -140,7 +140,7 @@ struct SwiftRefreshTests {
     }
 
     @Test func `a server that answers late is given up, and the session is kept`() async throws {
-        try await Self.with(.changed { $0 }, timeout: .seconds(1)) { server, app in
+        try await Self.with(.changed { $0 }, timeout: .seconds(3)) { server, app in
             app.transport.next("/auth/me", .late(.seconds(600)))
             let failure = await #expect(throws: GatehouseError.self) { try await app.client.user() }
             guard case .network(.timedOut)? = failure else {
