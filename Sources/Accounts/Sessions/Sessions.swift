@@ -22,7 +22,10 @@ package struct Sessions: Sendable {
         guard isEnded else { throw AccountsError.sessionNotFound }
     }
 
-    /// Ends the sessions of the scope; of `local`, also that of the refresh token if it belongs to the same account.
+    /// Ends the sessions of the scope.
+    ///
+    /// With `local`, also ends the session of the refresh token if it belongs to the same account; other scopes ignore the
+    /// token.
     package func logout(scope: LogoutScope, refreshToken: String?, by principal: Principal) async throws {
         let application = principal.application.id
         if scope == .local, let token = refreshToken.flatMap(opaque.parse) {
