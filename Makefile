@@ -1,4 +1,4 @@
-# The tasks of a developer or administrator. A checkout on Linux with Swift 6.3 is all that they need.
+# The tasks of a developer or administrator, on Debian 12 with Swift 6.3.
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c

@@ -7,10 +7,10 @@ package import ProviderKit
 ///
 /// `APIResponder` receives a request, finds its application and client, and passes it to the router. An `Operation` is
 /// the call of one use case with its guards: who may call it, how often, and which errors it may return. An `Endpoint`
-/// serves an operation at a method and path. `EndpointResponder` runs the guards in this order: body, origin, capacity
-/// of the password hashing queue, rate limit, access token, recent authentication. It then reads the input, runs the
-/// operation and writes its output. `/openapi.json` is generated from the same declarations when it is first requested.
-/// Only `APIResponder` turns thrown errors into responses.
+/// serves an operation at a method and path. `EndpointResponder` runs the guards in this order: size and type of the
+/// body, origin, capacity of the password hashing queue, rate limit, access token, recent authentication. It then reads
+/// the input, runs the operation and writes its output. `/openapi.json` is generated from the same declarations when it
+/// is first requested. Only `APIResponder` turns thrown errors into responses.
 ///
 /// Two optimisations were measured and left out, because they had no effect. The first was a task executor for each
 /// connection that runs requests on the event loop that reads them; in Swift 6.3 the runtime takes a lock at every

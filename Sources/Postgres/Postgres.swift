@@ -28,9 +28,9 @@
 ///   shared session is the right one. Behind a pooler in transaction mode (PgBouncer 1.21 or later), statements and
 ///   transactions work, but the session's settings and LISTEN don't. A `Listener` detects this; prefer the pooler's
 ///   session mode.
-/// - Most of the cost of a short statement in PostgreSQL is its start, not its rows: see `Storage/JoinedCalls`.
+/// - Most of the cost of a short statement in PostgreSQL is its start, not its rows: see `Storage/Database/JoinedCalls`.
 /// - A prepared statement whose plan was made when its tables were empty keeps that plan until the tables are analysed,
-///   and autovacuum runs only once a minute. `Storage/PlannerStatistics` analyses them earlier, which raised 200
+///   and autovacuum runs only once a minute. `Storage/Database/PlannerStatistics` analyses them earlier, which raised 200
 ///   refreshes a second to 2,500.
 /// - A statement whose result type is changed by a migration is prepared again. In a transaction, it fails first, so
 ///   name the columns instead of selecting `*`.

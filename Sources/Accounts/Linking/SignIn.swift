@@ -19,8 +19,8 @@ package struct SignIn: Sendable {
             let decision = try await decision(
                 on: session.evidence, of: provider, restoring: true, in: application, store: store)
             let verdict = decision.verdict
-            // Most sign-ins are one statement and need no transaction. Refusals that issue nothing must not have one,
-            // because it would undo their record in the audit.
+            // Most sign-ins are one statement and need no transaction. A refusal that issues no token must not have one,
+            // because it is thrown, and the rollback would remove its record from the audit.
             guard verdict.issuesProof || verdict.isSuccess && (!verdict.isOneStatement || evidence.writesBesideSession)
             else { return try await writer(session, decision, store).write(verdict) }
             return try await store.transaction { store in

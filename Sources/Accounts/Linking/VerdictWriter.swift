@@ -1,6 +1,7 @@
 internal import Foundation
 internal import ProviderKit
 
+/// Carries out the verdict on a sign-in: spends the evidence, writes identities, and opens the session.
 struct VerdictWriter: Sendable {
     typealias Store = RefusalWriter.Store & NumberRecycling.Store & SessionOpeningStore & SingleUseStore
         & ProviderTokenStore & AddressClaimStore & AccountRestoration.Store & TransactionalStore

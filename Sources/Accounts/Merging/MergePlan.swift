@@ -10,7 +10,7 @@ package struct MergeSide: Sendable, Equatable {
     package var identities: [Identity]
     package var addresses: [Address]
     package var sessions: Int
-    /// The identities that have each of the account's roles.
+    /// For each role of the account as an administrator, the identities in whose sessions it counts.
     package var roles: [[UUID]] = []
 
     package init(

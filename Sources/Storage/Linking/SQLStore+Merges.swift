@@ -102,11 +102,11 @@ extension SQLStore: AliasStore, MergeStore {
 
     /// The survivor gets what either account has allowed OpenID clients.
     ///
-    /// What the absorbed account has allowed installations of apps goes, because they end with its sessions.
+    /// What the absorbed account has allowed installations of apps is deleted, because they end with its sessions.
     ///
     /// If the surviving account was a guest, its guest identity moves to the absorbed account, so that the merge can be
-    /// undone. For the same reason `filled` has, as `joined`, the former times of the identities that count as linked by
-    /// the merge.
+    /// undone. For the same reason the column `filled` keeps, under the key `joined`, the former `joined_at` of each
+    /// identity that counts as linked by the merge.
     package static let carryOutMerge = Statement(
         .write,
         """

@@ -12,7 +12,7 @@ package struct FirstRotation: Hashable, Sendable {
         var lifetime: Duration
         /// `nil` for the tokens of the REST interface.
         var client, issuer: String?
-        /// Names no scopes and no resource.
+        /// What the client asks for, here always without scopes and resource.
         var target: TokenTarget
     }
 

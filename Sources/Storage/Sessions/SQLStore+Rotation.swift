@@ -11,8 +11,8 @@ extension SQLStore: RefreshStore {
     /// Whether the client `$12` can present the refresh token `t` at the issuer `$13`, and its session `s` goes on.
     ///
     /// A renewed session accepts no earlier refresh token of the API, but all of its client. If the client needs it, the
-    /// account's consent must contain all that the token was granted. The text ends in the comparison with
-    /// `consentScopes`; these and `)))` complete it.
+    /// account's consent must contain all that the token was granted. The SQL is not complete: `consentScopes` and `)))`
+    /// follow it.
     static let isPresentable: StaticString = """
         t.expires_at > now() AND s.ended_at IS NULL AND s.expires_at > now()
         AND (s.client_id IS NOT NULL OR coalesce(t.generation, s.generation) = s.generation)

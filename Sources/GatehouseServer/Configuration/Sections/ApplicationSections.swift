@@ -106,8 +106,11 @@ struct ApplicationSettings: SettingsSection {
             "hosts", .list(of: .host), default: [],
             help: "Host names that belong to this application. Each may be listed once in the file."),
         Setting(
-            "origins", .list(of: .origin), default: [], help: "Web origins that may call the API from a browser (CORS)."
-        ),
+            "origins", .list(of: .origin), default: [],
+            help: """
+                Web origins that may call the API from a browser (CORS), besides the application's own address and the \
+                server's.
+                """),
         Setting(
             "redirectURIs", .list(of: .section(RedirectURI.self)), default: [],
             help: "Where redirect flows may end, compared character by character. A URI alone requires PKCE."),
