@@ -23,7 +23,7 @@ final class SwitchFollower: Sendable {
         var readAt = ContinuousClock.now
         /// When the next switch is due to end.
         var nextEnd: Date?
-        /// The applications in which there are people to tell, or sessions to end.
+        /// The applications in which there may be people to tell, or sessions to end.
         var busy: [Accounts.Application] = []
         /// When the configuration was loaded, by the clock of the database; `nil` until that is asked.
         var configuredAt: Date?

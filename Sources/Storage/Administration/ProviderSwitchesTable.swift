@@ -28,15 +28,13 @@ package struct ProviderSwitchesTable: Sendable {
     private static let selectBusy = Statement(
         .read,
         """
-        SELECT DISTINCT s.application_id
-          FROM provider_switches s
-         WHERE (s.ended_at IS NULL OR s.end_reason = 'adopted')
-           AND (s.sessions_listed_at IS NOT NULL
-                OR EXISTS (SELECT 1 FROM switched_accounts c
-                            WHERE c.application_id = s.application_id AND c.switch_id = s.id))
+        SELECT DISTINCT application_id
+          FROM provider_switches
+         WHERE ended_at IS NULL OR end_reason = 'adopted' AND until > now()
         """)
 
-    /// The applications in which people are to be told of a switch, or sessions to be ended.
+    /// The applications in which there may be people to tell of a switch, or sessions to end: also those in which the
+    /// configuration has adopted one, until its date.
     package func busyApplications() async throws -> Set<Application.ID> {
         Set(try await database.once(Self.selectBusy).decoded { try $0.next(Application.ID.self) })
     }
