@@ -104,7 +104,7 @@ package protocol ProviderSwitchStore: Sendable {
         application: Application.ID
     ) async throws
 
-    /// Lets another switch tell the people, and end the sessions, that are left of one which it replaces.
+    /// Gives what is left of a switch's work to the one that replaces it: people to tell, and sessions to end.
     /// - Returns: whether the second listing of accounts whose sessions end was still to come.
     func handOver(from last: ProviderSwitch, to next: ProviderSwitch, application: Application.ID) async throws -> Bool
 

@@ -170,9 +170,9 @@ extension ProviderSwitches {
         return (change, (plan, last))
     }
 
-    /// Ends a switch, and lets the next one tell whom it has not told and end the sessions that it has not ended, unless
-    /// people can sign in again under its mode.
+    /// Ends a switch that another one replaces.
     ///
+    /// The next one sends the messages and ends the sessions that are left, unless people can sign in again under its mode.
     /// - Returns: whether accounts have to be listed for their sessions once more.
     private static func replace(
         _ last: ProviderSwitch, by next: ProviderSwitch, act: AdministrativeAct, in application: Application,
@@ -182,7 +182,7 @@ extension ProviderSwitches {
         let letsIn = last.mode.isNarrower(than: next.mode) && ProviderMode.linkOnly.isNarrower(than: next.mode)
         let inheritsSessions =
             end == nil && !letsIn ? try await store.handOver(from: last, to: next, application: application.id) : false
-        // One that has just ended in another way had given the plan its start.
+        // If it has ended in another way meanwhile, the plan starts from a mode that is no longer in force.
         guard
             try await store.end(
                 last, because: end ?? .replaced, by: end == nil ? act : nil, application: application.id)

@@ -7,7 +7,6 @@ internal import Logging
 internal import ProviderKit
 internal import ServiceLifecycle
 internal import Storage
-internal import Synchronization
 internal import UnixSignals
 
 /// `gatehouse purge`: runs the erasures that the server's scheduler would run.
@@ -233,29 +232,4 @@ private struct PurgeRun: Sendable {
         ).run()
         try work.result()
     }
-}
-
-/// Runs the work of a command as a service beside the queue workers.
-///
-/// When the work ends, the workers finish their current deliveries.
-private final class CommandWork: Service {
-    private let body: @Sendable () async throws -> Void
-    private let outcome = Mutex<Result<Void, any Error>>(.failure(ServerError.interrupted))
-
-    init(_ body: @escaping @Sendable () async throws -> Void) { self.body = body }
-
-    /// Runs the body and cancels it on a shutdown signal.
-    func run() async {
-        let result: Result<Void, any Error> = await cancelWhenGracefulShutdown {
-            do {
-                return .success(try await self.body())
-            } catch {
-                return .failure(Task.isCancelled ? ServerError.interrupted : error)
-            }
-        }
-        outcome.withLock { $0 = result }
-    }
-
-    /// - Throws: The body's error, or `ServerError.interrupted` if a signal ended it.
-    func result() throws { try outcome.withLock { $0 }.get() }
 }
