@@ -229,10 +229,22 @@ struct ConfigurationReloadTests {
         async let running: Void = watcher.run()
         try directory.write(Self.file(audience: "other"))
         await clock.tick()
+        await clock.tick()
         await clock.sleeping()
         #expect(taken.all.count == 1)
         await clock.cancelSleep()
         try await running
+    }
+
+    @Test func `a file is applied once two polls have found it unchanged`() async throws {
+        let reload = try reload()
+        for audience in ["partial", "other"] {
+            try directory.write(Self.file(audience: audience))
+            await reload.pollCompleteFiles()
+            #expect(taken.all.isEmpty)
+        }
+        await reload.pollCompleteFiles()
+        #expect(taken.all.map { $0.configuration.applications.first?.audience } == ["other"])
     }
 }
 

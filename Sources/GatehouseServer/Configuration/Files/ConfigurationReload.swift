@@ -17,9 +17,11 @@ package actor ConfigurationReload {
     /// What administrators see of the configuration.
     private let live: LiveConfiguration?
     /// The queue that reads files, because a slow volume must not block the cooperative pool.
-    private let files = DispatchQueue(label: "configuration-files")
+    private let fileQueue = DispatchQueue(label: "configuration-files")
 
     private var current: Configuration
+    /// The files as the last call of `pollCompleteFiles` found them.
+    private var found: [Configuration.Source]
     /// The last reported failure, so that the same problems are reported only once.
     ///
     /// A file with problems is read again at each poll, because the cause may be in another file.
@@ -34,6 +36,7 @@ package actor ConfigurationReload {
         installed: InstalledProviders, logger: Logger, live: LiveConfiguration? = nil, takeOver: @escaping TakeOver
     ) {
         current = configuration
+        found = configuration.sources
         self.path = path
         self.environment = environment
         self.installed = installed
@@ -42,10 +45,20 @@ package actor ConfigurationReload {
         self.takeOver = takeOver
     }
 
+    /// Polls if the files are as the last call found them.
+    ///
+    /// A file that is still being written may be valid as far as it goes, and would close the providers that it lacks.
+    func pollCompleteFiles() async {
+        let running = current
+        let files = await onFileQueue { running.sources.map { Configuration.Source(path: $0.path) } }
+        if files == found { await poll() }
+        found = files
+    }
+
     /// Loads the configuration and applies it if one of its files has changed since the last load.
     package func poll() async {
         let running = current
-        let loaded = await load { [path, environment, installed] in
+        let loaded: Result<Configuration, ConfigurationError>? = await onFileQueue { [path, environment, installed] in
             guard running.sources.contains(where: \.hasChanged) else { return nil }
             return Result { () throws(ConfigurationError) in
                 try Configuration.load(path: path, environment: environment, installed: installed, replacing: running)
@@ -107,10 +120,8 @@ package actor ConfigurationReload {
         logger.error("changed configuration refused, the old one stays", metadata: ["problems": .array(problems)])
     }
 
-    private func load(
-        _ work: @escaping @Sendable () -> Result<Configuration, ConfigurationError>?
-    ) async -> Result<Configuration, ConfigurationError>? {
-        await withCheckedContinuation { continuation in files.async { continuation.resume(returning: work()) } }
+    private func onFileQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in fileQueue.async { continuation.resume(returning: work()) } }
     }
 }
 
@@ -120,7 +131,7 @@ extension Logger.MetadataValue {
     }
 }
 
-/// Polls the configuration's files once a second.
+/// Polls the configuration's files once a second, and so applies a change one to two seconds after the last write.
 ///
 /// Polling detects changes that file system notifications miss: on network volumes, behind symbolic links, and of files
 /// that were missing.
@@ -135,7 +146,7 @@ package struct ConfigurationWatcher: Service {
             try await cancelWhenGracefulShutdown {
                 while true {
                     try await clock.sleep(for: interval)
-                    await reload.poll()
+                    await reload.pollCompleteFiles()
                 }
             }
         } catch is CancellationError {}
