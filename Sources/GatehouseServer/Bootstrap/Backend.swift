@@ -101,21 +101,23 @@ package struct Backend {
         store = SQLStore(
             database: database, sealing: sealer, subscriptions: webhooks, revocations: revocations,
             statistics: statistics)
+        if schema == .migrated { _ = try await applications(of: configuration) }
         webhooks.replace(logoutURIs: try await logoutURIs(of: configuration))
     }
 
     /// The back-channel logout URIs of the configured clients.
+    ///
+    /// An application that no server has served has no number, and no session that could end.
     func logoutURIs(of configuration: Configuration) async throws -> CurrentWebhooks.LogoutURIs {
-        let table = ApplicationsTable(database: database)
         var uris: CurrentWebhooks.LogoutURIs = [:]
-        for configured in configuration.applications {
-            guard let openID = configured.openID else { continue }
-            uris[try await table.number(of: configured.name)] = openID.clients.compactMapValues(\.backchannelLogoutURI)
+        for (id, name) in try await ApplicationsTable(database: database).all() {
+            guard let openID = configuration.application(named: name)?.openID else { continue }
+            uris[id] = openID.clients.compactMapValues(\.backchannelLogoutURI)
         }
         return uris
     }
 
-    /// The configured applications with their numbers in the database.
+    /// The configured applications with their numbers in the database; new ones get theirs.
     func applications(of configuration: Configuration) async throws -> [Accounts.Application] {
         let table = ApplicationsTable(database: database)
         var applications: [Accounts.Application] = []

@@ -62,6 +62,19 @@ struct ConfigurationDifferenceTests {
         }
     }
 
+    @Test func `an application that only the new file has gets no number`() async throws {
+        let database = try await TemporaryPostgres.database(migrations: Migrations.all)
+        try await TestServer.with(database: database) { server in
+            try await ProcessDirectory.with { directory in
+                var file = ServerFile(database: database)
+                file.others = TestServer.photos + "\n    openid: {}"
+                let outcome = try await file.run(["config", "diff"], in: directory)
+                #expect(outcome.status == 0, "\(outcome.errorLines)")
+            }
+            #expect(try await server.text("SELECT string_agg(name, ' ') FROM applications") == "demo")
+        }
+    }
+
     @Test func `two changes together are counted together, and a provider that is removed is off`() async throws {
         let database = try await TemporaryPostgres.database(migrations: Migrations.all)
         try await TestServer.with(database: database, providers: "scripted: {}") { server in
