@@ -9,6 +9,7 @@ extension OpenIDConnectProvider {
         var rules = TokenRules(
             keys: .published(url: issuer.keysURL), algorithms: issuer.algorithms,
             issuers: [issuer.issuer] + traits.aliases, audiences: clients)
+        rules.acceptsOnlyIDTokens = true
         rules.isFromService = isFromService
         let token = try await ports.tokens.verify(idToken, by: rules)
         guard token.subject != nil, isAllowed(token["hd"], by: settings.hostedDomains),

@@ -86,6 +86,9 @@ public struct TokenRules: Sendable {
     public var requiresExpiry: Bool
     /// Whether `aud` is required; software statements (RFC 7591, 2.3) may have none.
     package var requiresAudience = true
+    /// Whether tokens of another explicit type (RFC 8725, 3.11), such as access tokens, and events (RFC 8417), such as
+    /// logout tokens, are refused, even if the issuer signs them for the same audience.
+    public var acceptsOnlyIDTokens = false
     /// Whether the service itself sent the token; a problem with the token is then a finding about the service.
     ///
     /// A problem with a token from an app is such a finding only if the service signed the token.

@@ -5,6 +5,8 @@ internal import ProviderKit
 struct UpstreamToken {
     let algorithm: TokenRules.Algorithm
     let kid: String?
+    /// Whether it has no explicit type (RFC 8725, 3.11), and is no event (RFC 8417).
+    let mayBeIDToken: Bool
     let claims: TokenClaims
     /// The encoded header and payload with the dot between them (RFC 7515, 5.2).
     let signingInput: [UInt8]
@@ -29,6 +31,7 @@ struct UpstreamToken {
         case .string(let value): kid = value
         default: return nil
         }
+        mayBeIDToken = fields["typ"]?.string?.lowercased().hasSuffix("+jwt") != true && claims["events"] == nil
         self.algorithm = algorithm
         self.claims = TokenClaims(claims)
         signingInput = Array(jws.signingInput)

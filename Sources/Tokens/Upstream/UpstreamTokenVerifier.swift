@@ -29,6 +29,7 @@ package final class UpstreamTokenVerifier: TokenVerifying {
             if rules.isFromService { findings.note(.keysUnusable) }
             throw ProviderError.refused
         }
+        guard token.mayBeIDToken || !rules.acceptsOnlyIDTokens else { throw ProviderError.refused }
         if let fault = rules.fault(in: token.claims, at: now()) {
             note(fault, of: token, by: rules)
             throw ProviderError.refused

@@ -83,8 +83,14 @@ struct FakeIssuer {
             ("a code without an ID token", .callback(["code": "c.bare"])),
             ("another issuer's redirect", .callback(["code": "c.1", "iss": "https://stranger.example"])),
             ("no subject", .native(NativeToken(idToken: try token(["sub": ""])))),
+            ("an event", .native(NativeToken(idToken: try token(["events": ["https://issuer.example/event": [:]]])))),
             ("another nonce", .native(NativeToken(idToken: withNonce, nonce: "m"))),
         ]
+        // The issuer may sign them for the same audience.
+        for type in ["logout+jwt", "application/at+JWT"] {
+            let token = try authority.token(claims(), header: ["typ": .string(type)])
+            fixtures.badProofs.append((type, .native(NativeToken(idToken: token))))
+        }
         fixtures.tokens = ProviderTokens(refreshToken: "r.1", accessToken: "a.1")
         return fixtures
     }
