@@ -7,5 +7,12 @@ package struct TextBudget: Sendable, Equatable {
     /// The limit for messages to numbers with the same country code and next three digits.
     package let perRange: Rate?
 
+    /// The budget of codes, which anybody can request: a tenth is left to other messages.
+    package var ofCodes: Self { Self(total: total?.withoutATenth, perRange: perRange?.withoutATenth) }
+
     package init(total: Rate?, perRange: Rate?) { (self.total, self.perRange) = (total, perRange) }
+}
+
+extension Rate {
+    fileprivate var withoutATenth: Self { Self(count - count / 10, per: window) }
 }

@@ -61,7 +61,8 @@ package struct MessageHandler: QueueHandler {
             throw DeliveryError.malformedAddress
         }
         let text = try delivery.composer.text(entry.message, application: entry.applicationName)
-        if let budget = sms.budget, try await !outbox.count(entry, toward: budget, range: number.range) {
+        let budget = entry.message.code == nil ? sms.budget : sms.budget?.ofCodes
+        if let budget, try await !outbox.count(entry, toward: budget, range: number.range) {
             throw DeliveryError.overBudget
         }
         try await sms.transport.send(

@@ -100,7 +100,6 @@ struct OutboxLanesTests {
 
     @Test func beyondTheBudgetAMessageIsGivenUpVisibly() async throws {
         let text = ScriptedTextTransport()
-        queue.rows.update { $0.budget = 3 }
         let budget = TextBudget(total: .init(3, per: .seconds(3600)), perRange: nil)
         try await running(text: text, budget: budget) { worker, _ in
             queue.add(try texts(5))
@@ -112,6 +111,19 @@ struct OutboxLanesTests {
         #expect(queue.rows.value.list.filter(\.isGivenUp).allSatisfy { $0.reasons == ["over-budget"] })
         #expect(logs.lines.filter { $0.level == .error && $0.text.contains("over-budget") }.count == 2)
         #expect(!logs.lines.contains { $0.text.contains("+336") || $0.text.contains("042137") })
+    }
+
+    @Test func anybodysCodesLeaveATenthOfTheBudgetToNotices() async throws {
+        let text = ScriptedTextTransport()
+        let budget = TextBudget(total: .init(10, per: .seconds(3600)), perRange: nil)
+        try await running(text: text, budget: budget) { _, _ in
+            for messages in [try texts(12), [Message(.accountDeleted, to: .phone(try Samples.number()))]] {
+                queue.add(messages)
+                await queue.rows.wait { $0.list.allSatisfy { $0.isSent || $0.isGivenUp } }
+            }
+        }
+        #expect(text.attempts.value.count == 10)
+        #expect(queue.rows.value.list.last?.isSent == true)
     }
 
     @Test func aCodeThatNoLongerWorksIsNeitherSentNorCounted() async throws {

@@ -23,8 +23,8 @@ final class MemoryOutbox: OutboxQueue {
         var failTakes = false
         /// The number range of each text message that was counted toward the budget.
         var counted: [String] = []
-        /// The number of text messages that the budget allows.
-        var budget = Int.max
+        /// How many of them were within it.
+        var passed = 0
         var failedMarks = 0
         /// For each message, how many of the next attempts to mark it fail.
         var failingMarks: [UUID: Int] = [:]
@@ -95,7 +95,9 @@ final class MemoryOutbox: OutboxQueue {
     func count(_ entry: TakenMessage, toward budget: TextBudget, range: String) async throws -> Bool {
         rows.update { rows in
             rows.counted.append(range)
-            return rows.counted.count <= rows.budget
+            guard rows.passed < budget.total?.count ?? .max else { return false }
+            rows.passed += 1
+            return true
         }
     }
 
