@@ -95,6 +95,20 @@ struct SharedStorageTests {
         }
     }
 
+    /// The server would take the repeated token for a stolen one, and end the session.
+    @Test(.timeLimit(.minutes(1)))
+    func `a refresh without an answer goes on with the refresh token of another process`() async throws {
+        let app = try await signedIn(expiresIn: 0)
+        let other = try process()
+        transport.interrupt("/auth/refresh") {
+            for _ in 1...2 { _ = try await other.accessToken() }
+            throw GatehouseError.network(.timedOut)
+        }
+        _ = try await app.accessToken()
+        #expect(Array(transport.refreshTokens.prefix(1)) == ["r1"])
+        #expect(transport.refreshTokens.filter { $0 == "r1" }.count == 2, "\(transport.refreshTokens)")
+    }
+
     @Test(.timeLimit(.minutes(1))) func `refusals of ever newer refresh tokens end the session`() async throws {
         let app = try await signedIn(expiresIn: 0)
         let other = try process()

@@ -144,6 +144,24 @@ const late = (milliseconds) => async (url, call) => {
   assert.equal(new Set(refreshes).size, 1);
 }
 
+// A refresh whose answer is lost goes on with the token that another tab has stored meanwhile: the server would take the
+// old one for a stolen one.
+{
+  const storage = { ...memoryStorage(), shared: true };
+  const { app, refreshes, heard, uid, fault } = await guest({ storage });
+  clock.shift += HOUR;
+  fault("/refresh", async (url, call) => {
+    await send(url, call);
+    const other = client({ storage: { ...storage } });
+    await other.accessToken({ insteadOf: await other.accessToken() });
+    throw new TypeError("the connection was lost");
+  });
+  assert.equal((await app.user()).id, uid);
+  assert.equal(refreshes.length, 2);
+  assert.notEqual(refreshes[0], refreshes[1]);
+  assert(!heard.includes("refreshFailed"));
+}
+
 // A storage that is full, or not there: the session is kept in memory and the failure said, once.
 {
   const values = memoryStorage();

@@ -10,9 +10,11 @@ struct Server: Sendable {
     /// How many times a repeatable call is sent at most.
     private static let attempts = 4
 
-    /// Sends a call; repeats it after a network failure, a 5xx or a `Retry-After`, if its `repetition` allows that.
+    /// Sends a call; repeats it after a network failure, a 5xx or a `Retry-After`, if its `repetition` allows that and
+    /// `isCurrent` still holds.
     func answer(
-        to call: Call, bearer: GatehouseClient.Secret? = nil
+        to call: Call, bearer: GatehouseClient.Secret? = nil,
+        repeatedWhile isCurrent: @Sendable () async -> Bool = { true }
     ) async throws(GatehouseError) -> Answer {
         var attempt = 1
         while true {
@@ -24,6 +26,7 @@ struct Server: Sendable {
                 }
                 attempt += 1
                 do { try await Task.sleep(for: pause) } catch { throw .cancelled }
+                guard await isCurrent() else { throw error }
             }
         }
     }

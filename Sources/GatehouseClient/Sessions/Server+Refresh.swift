@@ -7,12 +7,15 @@ struct AccessResponse: Sendable {
 extension Server {
     /// Exchanges a refresh token for its successor and an access token.
     ///
-    /// If the answer is lost, the same token is sent again, and the server returns the same successor.
-    func renewed(with token: GatehouseClient.Secret) async -> Result<AccessResponse, GatehouseError> {
+    /// If the answer is lost, the same token is sent again, and the server returns the same successor. It ends the session
+    /// if the successor was used meanwhile, so the token is sent again only while `isCurrent` holds.
+    func renewed(
+        with token: GatehouseClient.Secret, repeatedWhile isCurrent: @Sendable () async -> Bool = { true }
+    ) async -> Result<AccessResponse, GatehouseError> {
         let call = Call.post("auth", "refresh", body: ["refreshToken": .string(token.value)], access: .open)
             .changed { $0.repetition = .evenIfLate }
         do {
-            let answer = try await answer(to: call)
+            let answer = try await answer(to: call, repeatedWhile: isCurrent)
             let pair = try answer.decoded(as: TokenPair.self)
             return .success(AccessResponse(pair: pair, access: AccessToken(pair, askedAt: answer.askedAt)))
         } catch {

@@ -16,6 +16,12 @@ extension SessionKeeper {
         }
     }
 
+    /// Whether the token is the session's, and not one that another process has replaced.
+    func isNewest(_ refreshToken: GatehouseClient.Secret) -> Bool {
+        guard case .signedIn(let held) = state else { return false }
+        return newest(held)?.refreshToken == refreshToken
+    }
+
     /// Whether another process has stored the session of another person in the shared storage.
     ///
     /// This process must not remove that session; its next call reads it.

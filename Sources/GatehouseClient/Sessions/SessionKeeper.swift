@@ -104,15 +104,15 @@ actor SessionKeeper {
 
     /// The refresh that is under way, or a new one; `nil` if another process has replaced the session.
     ///
-    /// `refusals` is the number of older tokens of the session that the server has just refused.
-    private func refresh(_ held: HeldSession, after refusals: Int = 0) -> Task<Result<Grant, GatehouseError>, Never>? {
+    /// `failures` is the number of older tokens of the session with which a refresh has just failed.
+    private func refresh(_ held: HeldSession, after failures: Int = 0) -> Task<Result<Grant, GatehouseError>, Never>? {
         if let refreshing { return refreshing.task }
         guard let held = followed(held) else { return nil }
         refreshes += 1
         let (number, presented, signIn) = (refreshes, held.refreshToken, signIn)
         let task = Task { () -> Result<Grant, GatehouseError> in
-            let outcome = await server.renewed(with: presented)
-            return await finish(outcome, number: number, presented: presented, signIn: signIn, refusals: refusals)
+            let outcome = await server.renewed(with: presented) { await isNewest(presented) }
+            return await finish(outcome, number: number, presented: presented, signIn: signIn, failures: failures)
         }
         refreshing = Refresh(number: number, task: task)
         return task
@@ -138,7 +138,7 @@ actor SessionKeeper {
 
     private func finish(
         _ outcome: Result<AccessResponse, GatehouseError>, number: Int, presented: GatehouseClient.Secret, signIn: Int,
-        refusals: Int
+        failures: Int
     ) async -> Result<Grant, GatehouseError> {
         let isLatest = refreshing?.number == number
         if isLatest { refreshing = nil }
@@ -156,15 +156,16 @@ actor SessionKeeper {
             held.access = answer.access
             hold(held)
             return .success(Grant(token: answer.access.token, signIn: signIn))
-        case .failure(.refused(let refusal)) where refusal.endsSession:
-            // The person may have signed out and in again in another process, whose session goes on.
-            guard let newest = followed(held) else { return .failure(.signedOut) }
-            if refusals < 3, newest.refreshToken != presented {
-                return await refresh(newest, after: refusals + 1)?.value ?? .failure(.signedOut)
-            }
-            forget(.ended(refusal))
-            return .failure(.refused(refusal))
         case .failure(let error):
+            // Another process may have renewed the session, or the person may have signed out and in again there.
+            guard let newest = followed(held) else { return .failure(.signedOut) }
+            if failures < 3, newest.refreshToken != presented {
+                return await refresh(newest, after: failures + 1)?.value ?? .failure(.signedOut)
+            }
+            if case .refused(let refusal) = error, refusal.endsSession {
+                forget(.ended(refusal))
+                return .failure(error)
+            }
             let pause = retry.fail(with: error, at: .now)
             listeners.report(.refreshFailed(error))
             scheduleRenewal(after: pause)

@@ -111,7 +111,7 @@ export class Proof {
 
 const pause = (milliseconds) => new Promise((resolve) => void setTimeout(resolve, milliseconds));
 
-/** A `Retry-After` in seconds; a time counts from the answer's own, if the page may read that. */
+/** A `Retry-After` in seconds; a time counts from the answer's `Date`, if readable. */
 function secondsOf(headers) {
   const field = headers.get("Retry-After"), now = Date.parse(headers.get("Date")) || Date.now();
   return Math.max(0, +field || Math.ceil((Date.parse(field) - now) / 1000)) || undefined;
@@ -137,6 +137,7 @@ class Server {
         const isPassing = retryAfter ? wait <= this.patience : code === "NETWORK_ERROR" || status >= 500;
         if (attempt === 3 || !isPassing || !(call.repeat ?? method === "GET")) throw error;
         await pause(wait);
+        if (await call.isOver?.()) throw error;
       }
     }
   }
@@ -218,7 +219,7 @@ class Keeper {
   #wait = FIRST_WAIT;
   /** Until when the server asked for a pause, and its refusal. */
   #blocked;
-  /** An access token that was refused. */
+  /** A refused access token. */
   #rejected;
   #isUnreadable = false;
   #storeAgainAt = 0;
@@ -298,7 +299,7 @@ class Keeper {
 
   #isBlocked() { return performance.now() < (this.#blocked?.until ?? 0); }
 
-  /** A good access token and the number of its sign-in; `rejected` is one that was refused. */
+  /** A good access token and the number of its sign-in; `rejected` was refused. */
   async grant(/** @type {any} */ rejected = undefined) {
     await this.load();
     const number = rejected?.number ?? this.number;
@@ -320,7 +321,7 @@ class Keeper {
     }
   }
 
-  /** Renews the access token, once for all that wait for it in all tabs. */
+  /** Renews the access token, once for all tabs. */
   renew() {
     return this.#renewing ??= new Promise((resolve, reject) => {
       this.#arrived = resolve;
@@ -329,7 +330,7 @@ class Keeper {
   }
 
   /** Runs the body with a lock, after a while without it: two refreshes with one token get the same answer. The body
-   * returns whether it has told other tabs something. */
+   * returns whether it told other tabs something. */
   #exclusively(body, resolve, reject) {
     const enter = async () => {
       entered = true;
@@ -349,7 +350,7 @@ class Keeper {
       .catch(() => { if (!entered) void enter(); });
   }
 
-  /** Waits until other tabs have the last message, before they get the lock. */
+  /** Waits until other tabs have the last message before they get the lock. */
   async #spread() {
     const echo = new BroadcastChannel(this.key);
     const heard = new Promise((resolve) => { echo.onmessage = resolve; });
@@ -365,23 +366,20 @@ class Keeper {
       await this.reread();
       if (!this.held || this.isFresh() || (!this.held.access && await this.#ask())) return false;
       const presented = this.held.refreshToken;
+      // Another tab was faster.
+      const isOver = async () => (await this.reread(), this.held?.refreshToken !== presented);
       let answer;
       try {
-        answer = await this.server.send("POST", "/auth/refresh", { body: { refreshToken: presented }, repeat: true });
+        const body = { refreshToken: presented };
+        answer = await this.server.send("POST", "/auth/refresh", { body, repeat: true, isOver });
         if (!answer.data?.refreshToken) throw unexpected("The answer has no token");
       } catch (error) {
-        if (!endsSession(error)) {
-          this.#postpone(error);
-          throw error;
-        }
-        await this.reread();
-        if (this.held && this.held.refreshToken !== presented && attempt < 3) continue;
-        this.forget("ended", error);
+        if (await isOver() && attempt < 3) continue;
+        if (endsSession(error)) this.forget("ended", error);
+        else this.#postpone(error);
         throw error;
       }
-      await this.reread();
-      // A sign-out or another sign-in came first.
-      if (this.held?.refreshToken !== presented) return false;
+      if (await isOver()) return false;
       const { data } = answer, { user, auth } = this.held.session;
       const expires = expiryOf(data.accessToken) ?? auth.expires;
       this.#hold({
@@ -681,14 +679,14 @@ export class Gatehouse {
     return this.session;
   }
 
-  /** For the app's own server; `insteadOf` is a token that it has refused. */
+  /** For the app's own server; `insteadOf`: a token that it refused. */
   async accessToken(/** @type {{insteadOf?: string}} */ { insteadOf } = {}) {
     await this.#keeper.load();
     const rejected = insteadOf ? { token: insteadOf, number: this.#keeper.number } : undefined;
     return (await this.#keeper.grant(rejected)).token;
   }
 
-  /** Sends a call with the access token, and once more if that is refused. */
+  /** Sends a call with the access token, again if that is refused. */
   async #call(method, path, call = {}) {
     const grant = await this.#keeper.grant(), { number } = grant;
     const send = async ({ token: bearer }) =>
