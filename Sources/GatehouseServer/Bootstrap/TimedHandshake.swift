@@ -5,9 +5,11 @@ internal import NIOCore
 internal import NIOSSL
 internal import NIOTLS
 
-/// A TLS connection that is closed if the handshake does not end within a time limit.
+/// A TLS connection that is closed if the handshake does not end within a time limit, and with HTTP/2 if nothing arrives
+/// for three times as long.
 ///
-/// Hummingbird's limits begin after the handshake.
+/// Hummingbird's limits begin after the handshake. It closes an idle HTTP/2 connection, and each one when the server
+/// stops, only after the client has acknowledged a PING, so that a client that is gone would keep its connection.
 struct TimedHandshake: ServerChildChannel {
     let base: HTTP2UpgradeChannel
     let limit: TimeAmount
@@ -18,7 +20,7 @@ struct TimedHandshake: ServerChildChannel {
         return base.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             let tls = try pipeline.handler(type: NIOSSLServerHandler.self)
-            try pipeline.addHandler(HandshakeHandler(timer: timer), position: .after(tls))
+            try pipeline.addHandler(HandshakeHandler(timer: timer, silence: limit * 3), position: .after(tls))
             return value
         }
     }
@@ -28,18 +30,28 @@ struct TimedHandshake: ServerChildChannel {
     }
 }
 
-/// Cancels the timer when the handshake has ended.
+/// Cancels the timer when the handshake has ended, and closes a silent HTTP/2 connection.
 private final class HandshakeHandler: ChannelInboundHandler {
     typealias InboundIn = NIOAny
 
     private let timer: Scheduled<Void>
+    private let silence: TimeAmount
 
-    init(timer: Scheduled<Void>) {
-        self.timer = timer
+    init(timer: Scheduled<Void>, silence: TimeAmount) {
+        (self.timer, self.silence) = (timer, silence)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted = event as? TLSUserEvent { timer.cancel() }
+        switch event {
+        case TLSUserEvent.handshakeCompleted(let negotiated):
+            timer.cancel()
+            // A client of HTTP/1 sends nothing while it reads a long response.
+            guard negotiated == "h2" else { break }
+            let idle = IdleStateHandler(readTimeout: silence)
+            try? context.pipeline.syncOperations.addHandler(idle, position: .before(self))
+        case IdleStateHandler.IdleStateEvent.read: context.close(promise: nil)
+        default: break
+        }
         context.fireUserInboundEventTriggered(event)
     }
 }

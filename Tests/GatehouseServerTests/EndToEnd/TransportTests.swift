@@ -235,6 +235,22 @@ struct TransportTests {
         }
     }
 
+    /// Such a client acknowledges no PING, after which Hummingbird would close its connection.
+    @Test func `a silent client of HTTP/2 is cut off`() async throws {
+        try await ProcessDirectory.with { directory in
+            try await directory.makeCertificate()
+            let (certificate, key) = (directory.path("cert.pem"), directory.path("key.pem"))
+            let tls = "tls: { certificate: 'file:\(certificate)', key: 'file:\(key)' }"
+            try await TestServer.with(server: tls, transferDeadline: .seconds(1)) { server in
+                let address = "127.0.0.1:\(RawExchange(server).port)"
+                let outcome = try await GatehouseProcess.run(
+                    ["15", "openssl", "s_client", "-ign_eof", "-alpn", "h2", "-connect", address],
+                    program: "/usr/bin/timeout", in: directory)
+                #expect(outcome.output.contains("ALPN protocol: h2") && outcome.status != 124, "\(outcome.status)")
+            }
+        }
+    }
+
     @Test func `the inbox is shown only at hosts of this machine`() async throws {
         try await TestServer.with { server in
             let client = APIClient(server)
