@@ -164,8 +164,8 @@ extension StepPage {
         case .consent(let consent):
             var values = values(of: consent.account).merging(
                 [
-                    "host": consent.host, "isForeign": consent.isForeign, "isUnverified": consent.isUnverified,
-                    "scopes": self.values(of: consent.scopes),
+                    "host": text(of: consent.destination), "isForeign": consent.isForeign,
+                    "isUnverified": consent.isUnverified, "scopes": self.values(of: consent.scopes),
                 ]) { $1 }
             (values["logo"], values["policy"], values["terms"]) = (consent.logo, consent.policy, consent.terms)
             return values
@@ -233,6 +233,13 @@ extension StepPage {
         }
         if ways.offersReset { values["forgot"] = link(to: "forgot") }
         return values
+    }
+
+    private func text(of destination: Consent.Destination) -> String {
+        switch destination {
+        case .host(let host): host
+        case .app(let scheme): text("consent.app", ["scheme": scheme]) ?? scheme
+        }
     }
 
     func values(of account: Account) -> [String: Any] {

@@ -118,9 +118,15 @@ package struct StepPage: Sendable {
 
     /// What a client asks for.
     package struct Consent: Sendable {
-        package let account: Account
         /// Where the browser goes afterwards.
-        package let host: String
+        package enum Destination: Sendable {
+            case host(String)
+            /// An app on the device that opens links of this scheme. Any app can, and a scheme may look like a host.
+            case app(scheme: String)
+        }
+
+        package let account: Account
+        package let destination: Destination
         /// Whether the client is not the operator's own.
         package let isForeign: Bool
         /// Whether the client has registered itself, so that its name is unchecked.
@@ -129,8 +135,8 @@ package struct StepPage: Sendable {
         /// The URLs of the client's picture, its privacy policy and its terms of service.
         package var logo, policy, terms: String?
 
-        package init(account: Account, host: String, isForeign: Bool, scopes: [Scope]) {
-            (self.account, self.host, self.isForeign, self.scopes) = (account, host, isForeign, scopes)
+        package init(account: Account, destination: Destination, isForeign: Bool, scopes: [Scope]) {
+            (self.account, self.destination, self.isForeign, self.scopes) = (account, destination, isForeign, scopes)
         }
     }
 

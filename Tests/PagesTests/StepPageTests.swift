@@ -38,7 +38,8 @@ struct StepPageTests {
     }
 
     private static let unverified: StepPage.Consent = {
-        var consent = StepPage.Consent(account: account, host: hostile, isForeign: true, scopes: [.resource(hostile)])
+        var consent = StepPage.Consent(
+            account: account, destination: .app(scheme: hostile), isForeign: true, scopes: [.resource(hostile)])
         consent.isUnverified = true
         return consent
     }()
@@ -54,7 +55,7 @@ struct StepPageTests {
             .confirm(account),
             .consent(
                 StepPage.Consent(
-                    account: account, host: hostile, isForeign: true,
+                    account: account, destination: .host(hostile), isForeign: true,
                     scopes: [.standard("email", value: hostile), .standard("openid", value: nil), .resource(hostile)])),
             .device(userCode: hostile), .device(userCode: nil), .deviceConfirm(device(isForeign: true)),
             .deviceConfirm(device(isForeign: false)), .done(.deviceAllowed, next: nil), .done(.deviceDenied, next: nil),

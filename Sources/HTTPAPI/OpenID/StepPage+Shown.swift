@@ -53,8 +53,8 @@ extension StepPage.Step {
             self = .deviceConfirm(StepPage.Device(step, of: account, in: language, at: issuer))
         case (.consent, let account?):
             var consent = StepPage.Consent(
-                account: account, host: step.request.returnAddress.host, isForeign: !step.client.isFirstParty,
-                scopes: step.scopes(in: language, at: issuer))
+                account: account, destination: step.request.returnAddress.destination,
+                isForeign: !step.client.isFirstParty, scopes: step.scopes(in: language, at: issuer))
             consent.isUnverified = step.client.origin == .registered
             (consent.logo, consent.policy, consent.terms) = (
                 step.client.logo, step.client.policyURI, step.client.tosURI
@@ -172,10 +172,9 @@ extension Issuer {
 }
 
 extension ReturnAddress {
-    /// The host that the browser goes to, or the scheme of an app on a device.
-    fileprivate var host: String {
+    fileprivate var destination: StepPage.Consent.Destination {
         let url = URLComponents(string: redirectURI)
-        guard let scheme = url?.scheme, ["https", "http"].contains(scheme) else { return url?.scheme ?? "" }
-        return url?.host ?? ""
+        let scheme = url?.scheme ?? ""
+        return ["https", "http"].contains(scheme) ? .host(url?.host ?? "") : .app(scheme: scheme)
     }
 }

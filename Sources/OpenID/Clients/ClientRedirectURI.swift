@@ -10,8 +10,8 @@ package struct ClientRedirectURI: Sendable, Equatable {
 
     package let text: String
     let host: String?
-    /// The host, or the scheme of an app on a device.
-    var destination: String { host ?? String(text.prefix { $0 != ":" }) }
+    /// The host, or the scheme of an app on a device, with its colon: a scheme may be a famous host's name.
+    var destination: String { host ?? text.prefix { $0 != ":" } + ":" }
     /// Whether only an app on a device can receive it: its scheme is private, or its host is a loopback address.
     let isOfNativeApp: Bool
     /// The text around the place of the port, if every port matches.

@@ -171,8 +171,11 @@ package struct TokenGrants: Sendable {
         guard case .succeeded(let grant) = outcome, let scope = grant.clientScope else { throw OAuthError.invalidGrant }
         var granted = call.target.kept(of: scope, isBorrowed: grant.isBorrowed)
         if let further { (granted.scopes, granted.resources, granted.claims) = ([further], [], []) }
+        // The statement has compared them with the grant: a scope that was withdrawn since is left out.
+        var target = call.target
+        target.scopes.removeAll { !granted.scopes.containsBytes(of: $0) }
         return try await answer(
-            for: grant, granted: granted, target: call.target, nonce: nil, refreshToken: successor, to: client,
+            for: grant, granted: granted, target: target, nonce: nil, refreshToken: successor, to: client,
             by: issuer)
     }
 

@@ -72,9 +72,9 @@ struct QRSteps: StepActions {
 extension RequestState {
     /// Whether a person may sign in by a code that a phone confirms.
     ///
-    /// That is no proof, so it is not offered where one is asked for, or where an identity is linked.
+    /// That is no proof, so it is not offered where one is asked for, as for a new account, or where an identity is linked.
     var offersQRCode: Bool {
         issuer.settings.qr.isEnabled && request.linksProvider == nil && progress.joining == nil && !changesAccounts
-            && request.maxAge == nil && !request.prompts.contains(.login)
+            && request.maxAge == nil && request.prompts.isDisjoint(with: [.login, .create])
     }
 }

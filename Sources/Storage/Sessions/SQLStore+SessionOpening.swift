@@ -31,7 +31,7 @@ extension SQLStore: SessionOpeningStore {
     /// A renewed session is no longer borrowed.
     ///
     /// A session that another device opens is borrowed. If the browser already has a session of the account with a
-    /// proof, that session stays as it is.
+    /// proof, or of an app that has signed the account in, that session stays as it is.
     ///
     /// The statement replaces the cookie for all sessions of the browser, and removes an expired session of the same
     /// account from the browser. A repeated call finds the session under the new cookie. If both calls run at the same
@@ -91,7 +91,7 @@ extension SQLStore: SessionOpeningStore {
 
     static let browserSession: StaticString = """
         ), previous AS MATERIALIZED (
-            SELECT id, is_borrowed FROM sessions
+            SELECT id, is_borrowed AND parent_id IS NULL AS yields FROM sessions
              WHERE application_id = $1 AND browser_hash IN ($22, $23) AND uid = $2 AND ended_at IS NULL
                AND expires_at > now() AND (idle IS NULL OR last_used_at > now() - idle)
                AND EXISTS (SELECT 1 FROM identity)
@@ -101,7 +101,7 @@ extension SQLStore: SessionOpeningStore {
         ), kept AS (
             UPDATE sessions s SET browser_hash = $22, last_used_at = clock.now
               FROM previous, (SELECT now() AS now) AS clock
-             WHERE s.application_id = $1 AND s.id = previous.id AND $26 AND NOT previous.is_borrowed
+             WHERE s.application_id = $1 AND s.id = previous.id AND $26 AND NOT previous.yields
             RETURNING s.id, s.authenticated_at, s.expires_at, s.kind, s.dialect
         ), proven AS (
             UPDATE sessions s
@@ -110,7 +110,7 @@ extension SQLStore: SessionOpeningStore {
                    authenticated_at = least(coalesce($17, clock.now), clock.now), browser_hash = $22, idle = $24,
                    last_used_at = clock.now, is_borrowed = $26
               FROM previous, identity, (SELECT now() AS now) AS clock
-             WHERE s.application_id = $1 AND s.id = previous.id AND (previous.is_borrowed OR NOT $26)
+             WHERE s.application_id = $1 AND s.id = previous.id AND (previous.yields OR NOT $26)
             RETURNING s.id, s.authenticated_at, s.expires_at, s.kind, s.dialect
         ), opened AS (
             INSERT INTO sessions

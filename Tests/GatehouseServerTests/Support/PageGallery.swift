@@ -160,7 +160,7 @@ enum PageGallery {
 
     private static var consent: StepPage.Consent {
         var consent = StepPage.Consent(
-            account: wilhelmina, host: "fotoalbum.werkstatt-sonnenschein.example", isForeign: true,
+            account: wilhelmina, destination: .host("fotoalbum.werkstatt-sonnenschein.example"), isForeign: true,
             scopes: [
                 .standard("openid", value: nil), .standard("profile", value: longName),
                 .standard("email", value: longAddress), .standard("phone", value: "+4915112345678"),

@@ -230,6 +230,22 @@ struct NativeSignInTests {
         }
     }
 
+    @Test func `a code that a phone confirms does not make the session of an app recent`() async throws {
+        try await TestServer.with(application: RelyingParty.instances()) { server in
+            let web = RelyingParty(server)
+            let ada = try await web.api.register(at: server)
+            var browser = try await browser(app(server, of: ada), server)
+            #expect(try await browser.begin(web).code != nil)
+            try await server.age("sessions", "authenticated_at", by: "10 minutes", where: "kind = 'browser'")
+            let accounts = try await browser.begin(web, ["prompt": "select_account"])
+            let page = try await browser.submit("qr", of: browser.submit("other", of: accounts))
+            try await QRPhone(of: ada, at: server).allow(page, in: &browser)
+            #expect(try await browser.submit("finish", of: browser.open(page.path)).code != nil)
+            let silent = try await browser.begin(web, ["max_age": "60", "prompt": "none"])
+            #expect(silent.returnedError == "login_required", "\(silent.text)")
+        }
+    }
+
     @Test func `what is bound from a borrowed session stays borrowed, and lends nothing`() async throws {
         try await TestServer.with(application: RelyingParty.instances()) { server in
             let web = RelyingParty(server)
@@ -245,6 +261,8 @@ struct NativeSignInTests {
             let refresh = tokens["refresh_token"].string ?? ""
             #expect(try await second.refresh(refresh, ["scope": "native"]).isOAuthError(400, "invalid_scope"))
             #expect(try await second.refresh(refresh).status == 200, "it was not used up")
+            let fewer = try await second.refresh(refresh, ["scope": "openid native"])
+            #expect(fewer["scope"] == "openid", "\(fewer.text)")
             let proven = try await browser.submit(
                 "password", ["password": ada.password], of: browser.begin(second, ["prompt": "login"]))
             #expect(try await second.redeem(proven.code ?? "").status == 200)

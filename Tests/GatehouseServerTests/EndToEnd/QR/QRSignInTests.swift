@@ -227,6 +227,8 @@ struct QRSignInTests {
                 let page = try await browser.begin(RelyingParty(server), parameters)
                 #expect(["signin", "signup"].contains(page.step ?? "") && !page.accepts("qr"), "\(parameters)")
             }
+            let signUp = try await browser.begin(RelyingParty(server), ["prompt": "create"])
+            #expect(try await browser.open(signUp.path + "?step=signin").accepts("qr") == false)
             #expect(try await browser.open("/signin").accepts("qr"))
         }
         let off = RelyingParty.configuration + "\n  qr: { enabled: false }"
