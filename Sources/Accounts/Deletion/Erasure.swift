@@ -117,9 +117,9 @@ package struct Erasure: Sendable {
             where merge.undoneAt == nil && named.contains(merge.survivor) != named.contains(merge.absorbed) {
                 try await store.lock(
                     [merge.survivor, merge.absorbed], session: nil, application: application.id)
+                let passwords = try await store.sharedPasswords(of: merge, application: application.id)
                 try await store.undo(merge, evenIfLate: true, application: application.id)
-                try await store.endSessions(
-                    .openedBy(merge.identities), of: merge.survivor, because: .mergeUndone, application: application.id)
+                try await store.endSessions(ofUndone: merge, sharing: passwords, application: application.id)
             }
         }
     }

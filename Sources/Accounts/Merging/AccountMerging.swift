@@ -83,11 +83,9 @@ package struct AccountMerging: Sendable {
             try await store.undo(merge, evenIfLate: false, application: application.id)
             if merge.identities.isEmpty {
                 try await store.reviveSessions(of: merge, application: application.id)
-            } else {
-                try await store.endSessions(
-                    .openedBy(merge.identities), of: merge.survivor, because: .mergeUndone,
-                    application: application.id)
             }
+            try await store.endSessions(
+                ofUndone: merge, sharing: held.sharedPasswords, application: application.id)
             try await store.announce([.merge(.accountUnmerged, merge)], application: application.id)
             try await refuseStranding(merge, in: application, store: store)
         }

@@ -95,6 +95,10 @@ package protocol MergeUndoStore: Sendable {
     /// Locks both accounts of a merge into the principal's account, and the principal's session.
     func lockMerge(_ id: UUID, by principal: Principal) async throws -> LockedMerge
 
+    /// The identities of the survivor with a password that was set since the merge, except by a reset: the owner of either
+    /// account may know it.
+    func sharedPasswords(of merge: Merge, application: Application.ID) async throws -> [UUID]
+
     /// Moves everything that the merge moved, and that still exists, back to the absorbed account.
     ///
     /// Lock both accounts first; `merge` has the identities that leave the survivor.
@@ -117,12 +121,18 @@ package struct LockedMerge: Sendable {
     package let contact: OwnerContact
     /// Whether the session has every role that an identity of the account has (`RoleIdentityStore`).
     package let hasNoRoleBeyondSession: Bool
+    /// As `MergeUndoStore.sharedPasswords`.
+    package let sharedPasswords: [UUID]
 
-    package init(merge: Merge?, isSessionLive: Bool, contact: OwnerContact, hasNoRoleBeyondSession: Bool) {
+    package init(
+        merge: Merge?, isSessionLive: Bool, contact: OwnerContact, hasNoRoleBeyondSession: Bool,
+        sharedPasswords: [UUID] = []
+    ) {
         self.merge = merge
         self.isSessionLive = isSessionLive
         self.contact = contact
         self.hasNoRoleBeyondSession = hasNoRoleBeyondSession
+        self.sharedPasswords = sharedPasswords
     }
 }
 
@@ -130,4 +140,16 @@ package struct LockedMerge: Sendable {
 package protocol AliasStore: Sendable {
     /// Returns the account that absorbed `uid`, directly or through other accounts; `uid` itself if it is not an alias.
     func resolve(_ uid: UUID, application: Application.ID) async throws -> UUID
+}
+
+extension MergeUndoStore where Self: SessionEndStore {
+    /// Ends the sessions of the identities that left the survivor, and those that a password may have opened that both
+    /// owners knew.
+    func endSessions(ofUndone merge: Merge, sharing passwords: [UUID], application: Application.ID) async throws {
+        for (identities, time) in [(merge.identities, nil), (passwords, merge.mergedAt)] as [([UUID], Date?)]
+        where !identities.isEmpty {
+            try await endSessions(
+                .openedBy(identities, after: time), of: merge.survivor, because: .mergeUndone, application: application)
+        }
+    }
 }

@@ -58,8 +58,8 @@ package struct Sessions: Sendable {
 package enum SessionSelection: Sendable {
     case one(UUID)
     case allBut(UUID)
-    /// The sessions that these identities opened.
-    case openedBy([UUID])
+    /// The sessions that these identities opened, or those that they opened after a time.
+    case openedBy([UUID], after: Date? = nil)
     /// The sessions of this OpenID client.
     case ofClient(String)
     case all

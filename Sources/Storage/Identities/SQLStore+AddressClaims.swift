@@ -42,7 +42,7 @@ extension SQLStore: AddressChangeStore {
                    email_verified = $5 = 'email' OR i.email_verified,
                    phone = CASE WHEN $5 = 'phone' THEN $6 ELSE i.phone END,
                    phone_verified = $5 = 'phone' OR i.phone_verified,
-                   last_used_at = now(), joined_at = now()
+                   last_used_at = now(), joined_at = statement_timestamp()
               FROM old
              WHERE i.application_id = $1 AND i.id = old.id
             RETURNING i.id

@@ -9,9 +9,11 @@ extension SQLStore: MergeUndoStore {
     /// `$4` are the merge's identities as `mergeColumns` selects them, which leave the survivor if they are still there.
     /// An address moves with an identity that shows it, even if the identity gained the address after the merge. It
     /// stays if only identities that stay show it. A survivor that was a guest becomes one again, unless it has an
-    /// identity that stays; then its guest identity is deleted. Passwords that were set while the accounts were one are
-    /// deleted with the identities that leave, because the survivor's owner may know them. Those of resets stay with the
-    /// identities that the merge brought, because their owner reads the mailbox, unless the address has changed since.
+    /// identity that stays; then its guest identity is deleted.
+    ///
+    /// Passwords that were set while the accounts were one are deleted on both sides, because the owner of the other
+    /// account may know them. Those of resets stay, because their owner reads the mailbox; of the identities that leave,
+    /// only if neither they nor their address came after the merge. A later merge's stay as they were then.
     private static let undoMerge = Statement(
         .write,
         """
@@ -49,10 +51,17 @@ extension SQLStore: MergeUndoStore {
             UPDATE identities i SET uid = l.absorbed FROM leaving l WHERE i.application_id = $1 AND i.id = l.id
             RETURNING i.id
         ), forgotten AS (
-            DELETE FROM passwords p USING undone u, leaving l
-             WHERE p.application_id = $1 AND p.identity_id = l.id
-               AND (NOT l.id = ANY (u.identities) OR l.joined_at > u.merged_at
-                    OR p.changed_at > u.merged_at AND p.changed_at IS DISTINCT FROM p.reset_at)
+            DELETE FROM passwords p
+             USING undone u,
+                   (SELECT id, joined_at, true AS leaves FROM leaving
+                    UNION ALL SELECT id, NULL, false FROM staying) AS i
+             WHERE p.application_id = $1 AND p.identity_id = i.id
+               AND (i.leaves AND (NOT i.id = ANY (u.identities) OR i.joined_at > u.merged_at)
+                    OR p.changed_at > u.merged_at AND p.changed_at IS DISTINCT FROM p.reset_at
+                       AND NOT EXISTS (SELECT 1 FROM merges n
+                                        WHERE n.application_id = $1 AND n.survivor = u.survivor
+                                          AND n.undone_at IS NULL AND i.id = ANY (n.identities)
+                                          AND p.changed_at <= n.merged_at))
         ), unparked AS (
             UPDATE identities i SET uid = u.survivor
               FROM undone u
@@ -160,6 +169,26 @@ extension SQLStore: MergeUndoStore {
          WHERE m.application_id = $1 AND m.id = $2 AND m.survivor = $3 AND m.undone_at IS NULL AND m.undo_until > now()
         """)
 
+    /// The identities of the survivor with a password that `undoMerge` deletes because the other owner may know it.
+    private static let selectSharedPasswords = Statement(
+        .read,
+        """
+        SELECT p.identity_id
+          FROM merges m
+          JOIN identities i ON i.application_id = $1 AND i.uid = m.survivor
+          JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
+         WHERE m.application_id = $1 AND m.id = $2 AND m.survivor = $3 AND p.changed_at > m.merged_at
+           AND p.changed_at IS DISTINCT FROM p.reset_at
+           AND NOT EXISTS (SELECT 1 FROM merges n
+                            WHERE n.application_id = $1 AND n.survivor = m.survivor AND n.undone_at IS NULL
+                              AND i.id = ANY (n.identities) AND p.changed_at <= n.merged_at)
+        """)
+
+    package func sharedPasswords(of merge: Merge, application: Application.ID) async throws -> [UUID] {
+        let binds: [Bind] = [.application(application), .uuid(merge.id), .uuid(merge.survivor)]
+        return try await run(Self.selectSharedPasswords, binds).decoded { try $0.next() }
+    }
+
     package func lockMerge(_ id: UUID, by principal: Principal) async throws -> LockedMerge {
         let account: [Bind] = [.application(principal.application.id), .uuid(principal.uid)]
         let session: [Bind] = [
@@ -170,10 +199,12 @@ extension SQLStore: MergeUndoStore {
         let answers = try await run([
             (Self.lockMergedAccounts, merge), (Self.lockSession, session), (Self.selectUndoableMerge, merge),
             (Self.selectContact, account), (Self.selectIdentitiesWithRoles, account + identity),
+            (Self.selectSharedPasswords, merge),
         ])
         return LockedMerge(
             merge: try answers[2].decoded { try $0.nextMerge() }.first, isSessionLive: !answers[1].isEmpty,
-            contact: try answers[3].contact(), hasNoRoleBeyondSession: answers[4].isEmpty)
+            contact: try answers[3].contact(), hasNoRoleBeyondSession: answers[4].isEmpty,
+            sharedPasswords: try answers[5].decoded { try $0.next() })
     }
 
     private static let revive = Statement(

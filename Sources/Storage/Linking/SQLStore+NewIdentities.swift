@@ -35,9 +35,12 @@ extension SQLStore {
     /// the provider, and `$18` and `$21` are whether the e-mail address and the phone number are verified.
     ///
     /// If a session `$35` is given, it must be live, and the account must not be a guest's.
+    ///
+    /// The time is the statement's, because the transaction may have waited for a merge: the identity then joins the
+    /// account after it, and must not look older. In the transaction that opens the account it is the account's.
     private static let newIdentity: StaticString = """
         WITH account AS MATERIALIZED (
-            SELECT uid, audit_key, locale, roles, claims FROM accounts
+            SELECT uid, audit_key, locale, roles, claims, created_at FROM accounts
              WHERE application_id = $1 AND uid = $2
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                AND (SELECT count(*) < $32 AND ($35::uuid IS NULL OR count(*) > 0) FROM identities
@@ -49,8 +52,10 @@ extension SQLStore {
         ), identity AS (
             INSERT INTO identities
                    (application_id, id, uid, provider, provider_uid, email, email_verified, phone, phone_verified,
-                    display_name, profile, last_used_at)
-            SELECT $1, $3, uid, $11, $27, $28, $18, $29, $21, $13, $14, CASE WHEN $33 THEN now() END FROM account
+                    display_name, profile, last_used_at, created_at)
+            SELECT $1, $3, uid, $11, $27, $28, $18, $29, $21, $13, $14, CASE WHEN $33 THEN now() END,
+                   CASE WHEN created_at = now() THEN now() ELSE statement_timestamp() END
+              FROM account
             RETURNING id, provider, provider_uid, created_at, display_name, profile
         ), claimed AS (
             INSERT INTO addresses (application_id, kind, address, uid)

@@ -101,6 +101,7 @@ extension SQLStore: SessionEndStore {
             SELECT id FROM sessions
              WHERE application_id = $1 AND uid = $2 AND ended_at IS NULL AND $4::uuid IS NULL
                AND ($6::uuid[] IS NULL OR identity_id = ANY ($6)) AND ($10::text IS NULL OR client_id = $10)
+               AND ($11::timestamptz IS NULL OR created_at > $11)
         """, endingSessions,
         """
         ), ended AS (
@@ -201,17 +202,17 @@ extension SQLStore: SessionEndStore {
         _ selection: SessionSelection, of uid: UUID, because reason: SessionEnd, application: Application.ID,
         isEnded: Bool = false
     ) -> [Bind] {
-        var (only, spared, openers, client): (UUID?, UUID?, [UUID]?, String?)
+        var (only, spared, openers, since, client): (UUID?, UUID?, [UUID]?, Date?, String?)
         switch selection {
         case .one(let id): only = id
         case .allBut(let id): spared = id
-        case .openedBy(let identities): openers = identities
+        case .openedBy(let identities, let time): (openers, since) = (identities, time)
         case .ofClient(let id): client = id
         case .all: break
         }
         return [
             .application(application), .uuid(uid), .text(reason.rawValue), .uuid(only), .uuid(spared), .uuids(openers),
-        ] + receivers(application) + [.bool(isEnded), .text(client)]
+        ] + receivers(application) + [.bool(isEnded), .text(client), .timestamp(since)]
     }
 
     /// The binds `$7` and `$8` of `announceEnds`.

@@ -80,7 +80,7 @@ extension MemoryStore: AccountLocks, OwnerContactStore, IdentityStore, IdentityR
                 switch selection {
                 case .one(let id): session.id == id
                 case .allBut(let id): session.id != id
-                case .openedBy(let identities): identities.contains(session.identity)
+                case .openedBy(let identities, _): identities.contains(session.identity)
                 // This store has no sessions of clients.
                 case .ofClient: false
                 case .all: true

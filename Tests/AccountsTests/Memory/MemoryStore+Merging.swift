@@ -69,6 +69,8 @@ extension MemoryStore: MergeStore, MergeUndoStore {
         }
     }
 
+    func sharedPasswords(of merge: Merge, application: Application.ID) async throws -> [UUID] { [] }
+
     func undo(_ merge: Merge, evenIfLate: Bool, application: Application.ID) async throws {
         try await run(application) { rows in
             guard let index = rows.merges.firstIndex(where: { $0.merge.id == merge.id }),

@@ -128,6 +128,7 @@ struct PgbenchLinking: Sendable {
             with: [
                 1: application, 2: uid, 3: "'\(reason)'::text", 4: "NULL::uuid", 5: "NULL::uuid", 6: identities,
                 7: "'{}'::text[]", 8: "'{}'::text[]", 9: "false", 10: "NULL::text",
+                11: "NULL::timestamptz",
             ])
     }
 

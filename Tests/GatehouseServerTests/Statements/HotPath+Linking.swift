@@ -59,7 +59,7 @@ extension HotPath {
             let (person, ticket) = try await stage.ticketHolder()
             return { try await stage.client.merge(ticket, bearer: person.accessToken) }
         },
-        HotPath("undoing a merge", 3, statements: 11, because: lockAndWrite) { stage in
+        HotPath("undoing a merge", 3, statements: 12, because: lockAndWrite) { stage in
             let (person, ticket) = try await stage.ticketHolder()
             let merged = try await stage.client.merge(ticket, bearer: person.accessToken)
             let id = try #require(merged["merge"]["id"].string, "\(merged.text)")

@@ -212,6 +212,48 @@ struct MergeTests {
         }
     }
 
+    @Test func `a password that the other side has set, and its sessions, end with the merge`() async throws {
+        try await TestServer.linking { server, client in
+            let (ada, eve) = (try await client.register(at: server), try await client.register(at: server))
+            for (name, person) in [("ada", ada), ("eve", eve)] {
+                _ = try await client.link(.somebody(name), bearer: person.accessToken)
+            }
+            let ticket = try await client.ticket(.somebody("eve"), bearer: ada.accessToken)
+            let merged = try await client.merge(ticket, bearer: ada.accessToken)
+            let other = try await client.present(.somebody("eve"))["accessToken"].string ?? ""
+            let change: JSONValue = ["password": .string(APIClient.otherPassword)]
+            #expect(try await client.put("/auth/change-password", change, bearer: other).status == 204)
+            let login = try await client.login(ada.email, APIClient.otherPassword)
+            #expect(login["user"]["id"].string == ada.uid, "\(login.text)")
+            let undo = "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo"
+            let bearer = try await client.present(.somebody("ada"))["accessToken"].string ?? ""
+            #expect(try await client.post(undo, bearer: bearer).status == 204)
+
+            expectError(try await client.login(ada.email, APIClient.otherPassword), 401, "INVALID_CREDENTIALS")
+            expectError(
+                try await client.get("/auth/me", bearer: login["accessToken"].string ?? ""), 401, "INVALID_TOKEN")
+            #expect(try await client.get("/auth/me", bearer: bearer).status == 200)
+        }
+    }
+
+    @Test func `an undo leaves the password that a later merge has brought`() async throws {
+        try await TestServer.linking { server, client in
+            let ada = try await client.register(at: server)
+            func merge(_ name: String) async throws -> (person: Person, undo: String) {
+                let person = try await client.register(at: server)
+                _ = try await client.link(.somebody(name), bearer: person.accessToken)
+                let ticket = try await client.ticket(.somebody(name), bearer: ada.accessToken)
+                let merged = try await client.merge(ticket, bearer: ada.accessToken)
+                return (person, "/auth/merges/\(merged["merge"]["id"].string ?? "")/undo")
+            }
+            let first = try await merge("eve")
+            let second = try await merge("third")
+            #expect(try await client.post(first.undo, bearer: ada.accessToken).status == 204)
+            let login = try await client.login(second.person.email, second.person.password)
+            #expect(login["user"]["id"].string == ada.uid, "\(login.text)")
+        }
+    }
+
     @Test func `an undo leaves alone what a later merge has brought`() async throws {
         try await TestServer.linking { server, client in
             let ada = try await client.register(at: server)
