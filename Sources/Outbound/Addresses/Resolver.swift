@@ -14,7 +14,8 @@ final class Resolver: Sendable {
 
     private struct State {
         var known: [String: (addresses: [IPAddress], expires: ContinuousClock.Instant)] = [:]
-        var lookups: [String: EventLoopFuture<[IPAddress]>] = [:]
+        /// The lookups, each with the time until which its last caller waits.
+        var lookups: [String: (answer: EventLoopFuture<[IPAddress]>, end: ContinuousClock.Instant)] = [:]
         var threads: NIOThreadPool?
         var isClosed = false
     }
@@ -39,14 +40,22 @@ final class Resolver: Sendable {
     /// - Throws: `OutboundFailure.unresolvable`, also if there is no answer within the limit.
     func addresses(of host: String, within limit: Duration) async throws -> [IPAddress] {
         let loop = loops.any()
+        let end = ContinuousClock.now + limit
         let answer: EventLoopFuture<[IPAddress]>? = state.withLock { state in
             if let known = state.known[host], known.expires > .now { return loop.makeSucceededFuture(known.addresses) }
-            if let lookup = state.lookups[host] { return lookup }
+            if let lookup = state.lookups[host] {
+                state.lookups[host]?.end = max(lookup.end, end)
+                return lookup.answer
+            }
             guard !state.isClosed else { return nil }
             let threads = state.threads ?? Self.start()
             state.threads = threads
-            let lookup = threads.runIfActive(eventLoop: loop) { [lookUp] in try lookUp(host) }
-            state.lookups[host] = lookup
+            let lookup = threads.runIfActive(eventLoop: loop) { [weak self] in
+                // It may have waited for a thread until nobody needed it any more.
+                guard let self, isAwaited(host) else { throw OutboundFailure.unresolvable }
+                return try lookUp(host)
+            }
+            state.lookups[host] = (lookup, end)
             return lookup
         }
         guard let answer else { throw OutboundFailure.unresolvable }
@@ -71,6 +80,10 @@ final class Resolver: Sendable {
             return state.threads
         }
         threads?.shutdownGracefully { _ in }
+    }
+
+    private func isAwaited(_ host: String) -> Bool {
+        state.withLock { $0.lookups[host].map { ContinuousClock.now < $0.end } ?? false }
     }
 
     private func finish(_ host: String, with result: Result<[IPAddress], any Error>) {

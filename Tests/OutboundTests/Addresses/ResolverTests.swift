@@ -56,6 +56,29 @@ struct ResolverTests {
         resolver.close()
     }
 
+    @Test func aLookupThatNobodyWaitsForIsSkipped() async throws {
+        let release = DispatchSemaphore(value: 0)
+        let started = Mutex<[String]>([])
+        let resolver = Resolver(lifetime: .seconds(30), loops: MultiThreadedEventLoopGroup.singleton) { host in
+            started.withLock { $0.append(host) }
+            if host.hasPrefix("slow") { release.wait() }
+            return [IPAddress("192.0.2.1")].compactMap { $0 }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 1...8 {
+                group.addTask { _ = try? await resolver.addresses(of: "slow\(number)", within: .seconds(60)) }
+            }
+            while started.withLock({ $0.count }) < 8 { await Task.yield() }
+            await #expect(throws: OutboundFailure.unresolvable) {
+                try await resolver.addresses(of: "late.example", within: .milliseconds(5))
+            }
+            for _ in 1...8 { release.signal() }
+        }
+        _ = try await resolver.addresses(of: "next.example", within: .seconds(60))
+        #expect(!started.withLock { $0.contains("late.example") })
+        resolver.close()
+    }
+
     @Test(arguments: ["127.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.0.0.1", "localhost"])
     func readsNumbersAsTheSystemDoes(_ host: String) async throws {
         let resolver = Resolver(
