@@ -107,7 +107,7 @@ package struct Backend {
 
     /// The back-channel logout URIs of the configured clients.
     ///
-    /// An application that no server has served has no number, and no session that could end.
+    /// An application without a number was never served, and has no session that could end.
     func logoutURIs(of configuration: Configuration) async throws -> CurrentWebhooks.LogoutURIs {
         var uris: CurrentWebhooks.LogoutURIs = [:]
         for (id, name) in try await ApplicationsTable(database: database).all() {
