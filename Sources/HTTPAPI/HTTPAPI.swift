@@ -76,7 +76,7 @@ package struct HTTPAPI: Sendable {
         endpoints =
             documented + dialects + ofAdministrators + [.administrationDocument(of: ofAdministrators)]
             + console.endpoints + [.document(of: documented)] + StartRoutes(development: start).endpoints
-            + PageRoutes(inbox: inbox).endpoints + ClientRoutes().copies
+            + InboxRoutes(inbox: inbox).endpoints + ClientRoutes().copies
         services = EndpointResponder.Services(
             authentication: useCases.authentication, scanners: openID.qrBearers, limits: useCases.limits,
             hashing: useCases.hashing, refusals: useCases.refusals,

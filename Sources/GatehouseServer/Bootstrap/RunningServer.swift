@@ -145,7 +145,7 @@ struct RunningServer {
                     noteTextBudget()
                     ready.finish()
                 },
-                WaitingPages(waiters: waiters),
+                HandoffShutdown(waiters: waiters),
             ] + (try administrationListener(transferDeadline: transferDeadline))
         let group = ServiceGroup(
             configuration: .init(

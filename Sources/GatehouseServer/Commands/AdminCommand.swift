@@ -114,8 +114,3 @@ struct AdminCommand: ParsableCommand {
 }
 
 extension AdminScope.Role: ExpressibleByArgument {}
-
-extension AdministrativeAct {
-    /// An act by a command on this host.
-    static var ofThisHost: Self { AdministrativeAct(by: .command(host: ProcessInfo.processInfo.hostName)) }
-}

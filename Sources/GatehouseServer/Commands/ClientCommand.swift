@@ -77,16 +77,6 @@ struct ClientCommand: ParsableCommand {
     }
 }
 
-extension Backend {
-    /// The application of that name, without one the default application, or the only one.
-    /// - Throws: `ServerError.unknownApplication`.
-    func application(named name: String?) async throws -> Accounts.Application {
-        let all = try await applications(named: name ?? configuration.defaultApplication)
-        guard let application = all.first, all.count == 1 else { throw ServerError.noDefaultApplication }
-        return application
-    }
-}
-
 extension StoredClient {
     /// A line of `gatehouse client list`.
     fileprivate var summary: JSONValue {

@@ -11,7 +11,7 @@ extension SQLStore: LinkingStore {
     package static let createAccount = Statement(.write, newAccount, firstAppSession, createdAccount)
 
     /// The same with a browser's session; it replaces the cookie for the browser's other sessions.
-    package static let createAccountInBrowser = Statement(.write, newAccount, firstBrowserSession, createdAccount)
+    static let createAccountInBrowser = Statement(.write, newAccount, firstBrowserSession, createdAccount)
 
     private static let newAccount: StaticString = """
         WITH account AS (

@@ -27,7 +27,7 @@ extension SQLStore {
         JoinedUsers.users, ofAccount)
 
     /// Adds an identity, and opens or renews a browser's session with it as `openBrowserSession` does.
-    package static let openBrowserSessionByNewIdentity = Statement(
+    static let openBrowserSessionByNewIdentity = Statement(
         .write, newIdentity, browserSession, afterOpening, linkAndSessionAudited, JoinedUsers.userColumns,
         openedColumns, JoinedUsers.users, ofAccount)
 

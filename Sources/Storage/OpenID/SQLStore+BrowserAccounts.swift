@@ -1,7 +1,7 @@
 package import Accounts
 package import Foundation
 package import OpenID
-package import Postgres
+internal import Postgres
 
 /// The accounts of a browser.
 extension SQLStore: BrowserAccountStore {
@@ -44,7 +44,7 @@ extension SQLStore: BrowserAccountStore {
                ARRAY(SELECT i.provider FROM identities i WHERE i.application_id = $1 AND i.uid = b.uid)
         """
 
-    package static let browserAccounts = Statement(
+    static let browserAccounts = Statement(
         .write,
         """
         WITH browser AS MATERIALIZED (

@@ -1,7 +1,7 @@
 package import Accounts
 package import Foundation
 package import OpenID
-package import Postgres
+internal import Postgres
 package import ProviderKit
 
 /// Clients that register themselves.
@@ -10,7 +10,7 @@ extension SQLStore: ClientRegistrationStore {
     ///
     /// If two registrations choose the same slot, a unique index refuses one of them, which is then repeated. The
     /// random `$14` makes that rare. Instances free their slots after an hour, or at the first sign-in.
-    package static let registerClient = Statement(
+    static let registerClient = Statement(
         .write,
         """
         WITH freed AS (

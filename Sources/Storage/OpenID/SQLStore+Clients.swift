@@ -1,7 +1,7 @@
 package import Accounts
 internal import Foundation
 package import OpenID
-package import Postgres
+internal import Postgres
 
 extension SQLStore: ClientStore {
     /// What `nextStoredClient` reads of the client `c`.
@@ -21,7 +21,7 @@ extension SQLStore: ClientStore {
                        AND s.expires_at > now()))
         """
 
-    package static let selectClient = Statement(
+    static let selectClient = Statement(
         .read, "SELECT", clientColumns,
         """
           FROM clients c

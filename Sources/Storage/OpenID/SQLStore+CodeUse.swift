@@ -26,7 +26,7 @@ extension SQLStore: CodeStore {
     ///
     /// If another redemption has opened the session while this one waited for the installation, the statement cannot see
     /// the session, and must be repeated.
-    package static let useInstanceCode = Statement(
+    static let useInstanceCode = Statement(
         .write, presentedCode, consentScopes, partiesOfCode, suitsTarget, fittingCode, sessionOfInstance, redeemedCode,
         replacedByCode, openedByCode, firstAddresses, openedFor, accountColumns, parts)
 

@@ -1,14 +1,14 @@
 package import Accounts
 package import Foundation
 package import OpenID
-package import Postgres
+internal import Postgres
 
 /// Installations of apps that present their secrets.
 extension SQLStore {
     /// Reads an installation with its session, and notes the use of that at most once a minute.
     ///
     /// Each use puts off the end of an installation that is not used any more; it is the end of its session.
-    package static let useInstance = Statement(
+    static let useInstance = Statement(
         .write,
         """
         WITH instance AS MATERIALIZED (

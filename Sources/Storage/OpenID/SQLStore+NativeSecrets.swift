@@ -1,7 +1,7 @@
 package import Accounts
 package import Foundation
 package import OpenID
-package import Postgres
+internal import Postgres
 
 /// The secrets with which apps open browser sessions.
 extension SQLStore: NativeSecretStore {
@@ -13,7 +13,7 @@ extension SQLStore: NativeSecretStore {
     ///
     /// The last ten secrets of a session are kept, so that an app can't fill the table. An older one that a browser uses at
     /// this moment is skipped: its use locks the secret before the session.
-    package static let issueNativeSecret = Statement(
+    static let issueNativeSecret = Statement(
         .write,
         """
         WITH lender AS MATERIALIZED (
@@ -63,7 +63,7 @@ extension SQLStore: NativeSecretStore {
     /// It locks the secret, then the account, then the app's session, which therefore cannot end before the browser's
     /// session exists. The new cookie replaces the one of the browser's other sessions; an expired one of the same account
     /// leaves the browser. Returns the browser's sessions beyond the limit, which the caller ends.
-    package static let useNativeSecret = Statement(
+    static let useNativeSecret = Statement(
         .write,
         """
         WITH secret AS MATERIALIZED (

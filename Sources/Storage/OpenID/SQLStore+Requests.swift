@@ -1,13 +1,13 @@
 package import Accounts
 internal import Foundation
 package import OpenID
-package import Postgres
+internal import Postgres
 internal import ProviderKit
 
 /// What the pages of an authorization request read and write.
 extension SQLStore {
     /// Reads a request and the accounts of its browser.
-    package static let selectBrowserRequest = Statement(
+    static let selectBrowserRequest = Statement(
         .read,
         """
         WITH request AS MATERIALIZED (

@@ -1,6 +1,6 @@
 package import Accounts
 internal import Foundation
-package import Postgres
+internal import Postgres
 
 extension SQLStore: SessionBearerStore {
     /// Finds the session of a bearer and, at most once a day and in a tenth of the idle time, writes that it was used.
@@ -8,7 +8,7 @@ extension SQLStore: SessionBearerStore {
     /// The account is judged, too, although all that stops an account ends its sessions. Of two uses at once, the later
     /// one waits for the row, finds that it was just written, and writes nothing. The comparison with the `used_at` that
     /// was read also keeps it from setting the time back.
-    package static let useBearer = Statement(
+    static let useBearer = Statement(
         .write,
         """
         WITH presented AS MATERIALIZED (

@@ -22,7 +22,7 @@ extension SQLStore: SessionOpeningStore {
         JoinedUsers.users, ofAccount)
 
     /// Opens a session in the same way, but only on a device of which the account has a session, or had one lately.
-    package static let openSessionOnKnownDevice = Statement(
+    static let openSessionOnKnownDevice = Statement(
         .write, liveAccount, withDevice, provenIdentity, appSession, afterOpening, audited, JoinedUsers.userColumns,
         openedColumns, JoinedUsers.users, ofAccount)
 
@@ -36,7 +36,7 @@ extension SQLStore: SessionOpeningStore {
     /// The statement replaces the cookie for all sessions of the browser, and removes an expired session of the same
     /// account from the browser. A repeated call finds the session under the new cookie. If both calls run at the same
     /// time, they conflict on the id of the session, and the later one finds it when it is repeated.
-    package static let openBrowserSession = Statement(
+    static let openBrowserSession = Statement(
         .write, liveAccount, provenIdentity, browserSession, afterOpening, audited, JoinedUsers.userColumns,
         openedColumns, JoinedUsers.users, ofAccount)
 

@@ -14,7 +14,7 @@ extension Page {
 
     /// The templates in the folder `Templates`: pages such as `inbox`, and parts of pages.
     private static let templates: MustacheLibrary = {
-        let folder = "Pages/Templates/"
+        let folder = "Development/Templates/"
         var sources = ["page.css": style]
         for (path, content) in EmbeddedFiles.all where path.hasPrefix(folder) {
             sources[String(path.dropFirst(folder.count).replacing(".html", with: ""))] = content

@@ -1,13 +1,11 @@
 internal import Accounts
-internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
 internal import Pages
 internal import ProviderKit
 
-/// Pages of `gatehouse dev`: the messages that it keeps instead of sending them.
-struct PageRoutes {
+/// A page of `gatehouse dev`: the messages that it keeps instead of sending them.
+struct InboxRoutes {
     let inbox: (any Inbox)?
 
     var endpoints: [Endpoint] { inbox.map { [page(of: $0)] } ?? [] }
@@ -24,21 +22,5 @@ struct PageRoutes {
             return accepted.contains("application/json")
                 ? .json(payload) : .page(.inbox(payload, server: context.application.issuer))
         }
-    }
-}
-
-extension Response {
-    static func page(_ page: Page, status: HTTPResponse.Status = .ok) -> Response {
-        .html(page.html, headers: page.headers, status: status)
-    }
-
-    static func html(
-        _ html: String, headers: [(name: String, value: String)], status: HTTPResponse.Status
-    ) -> Response {
-        var fields = HTTPFields()
-        for (name, value) in headers {
-            if let name = HTTPField.Name(name) { fields[name] = value }
-        }
-        return Response(status: status, headers: fields, body: .init(byteBuffer: ByteBuffer(string: html)))
     }
 }
