@@ -36,11 +36,11 @@ extension SQLStore {
     ///
     /// If a session `$35` is given, it must be live, and the account must not be a guest's.
     ///
-    /// The time is the statement's, because the transaction may have waited for a merge: the identity then joins the
-    /// account after it, and must not look older. In the transaction that opens the account it is the account's.
+    /// If the transaction has waited for a merge, the identity is later than the merge: it must not look like one that
+    /// the account had before.
     private static let newIdentity: StaticString = """
         WITH account AS MATERIALIZED (
-            SELECT uid, audit_key, locale, roles, claims, created_at FROM accounts
+            SELECT uid, audit_key, locale, roles, claims FROM accounts
              WHERE application_id = $1 AND uid = $2
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                AND (SELECT count(*) < $32 AND ($35::uuid IS NULL OR count(*) > 0) FROM identities
@@ -54,7 +54,10 @@ extension SQLStore {
                    (application_id, id, uid, provider, provider_uid, email, email_verified, phone, phone_verified,
                     display_name, profile, last_used_at, created_at)
             SELECT $1, $3, uid, $11, $27, $28, $18, $29, $21, $13, $14, CASE WHEN $33 THEN now() END,
-                   CASE WHEN created_at = now() THEN now() ELSE statement_timestamp() END
+                   greatest(
+                       now(),
+                       (SELECT max(merged_at) + interval '1 microsecond' FROM merges
+                         WHERE application_id = $1 AND survivor = $2 AND undone_at IS NULL))
               FROM account
             RETURNING id, provider, provider_uid, created_at, display_name, profile
         ), claimed AS (
