@@ -40,7 +40,10 @@ extension SQLStore {
     /// the account had before.
     private static let newIdentity: StaticString = """
         WITH account AS MATERIALIZED (
-            SELECT uid, audit_key, locale, roles, claims FROM accounts
+            SELECT uid, audit_key, locale, roles, claims,
+                   (SELECT max(merged_at) FROM merges
+                     WHERE application_id = $1 AND survivor = $2 AND undone_at IS NULL) AS merged_at
+              FROM accounts
              WHERE application_id = $1 AND uid = $2
                AND deleted_at IS NULL AND disabled_at IS NULL AND absorbed_by IS NULL
                AND (SELECT count(*) < $32 AND ($35::uuid IS NULL OR count(*) > 0) FROM identities
@@ -54,10 +57,7 @@ extension SQLStore {
                    (application_id, id, uid, provider, provider_uid, email, email_verified, phone, phone_verified,
                     display_name, profile, last_used_at, created_at)
             SELECT $1, $3, uid, $11, $27, $28, $18, $29, $21, $13, $14, CASE WHEN $33 THEN now() END,
-                   greatest(
-                       now(),
-                       (SELECT max(merged_at) + interval '1 microsecond' FROM merges
-                         WHERE application_id = $1 AND survivor = $2 AND undone_at IS NULL))
+                   greatest(now(), merged_at + interval '1 microsecond')
               FROM account
             RETURNING id, provider, provider_uid, created_at, display_name, profile
         ), claimed AS (
