@@ -80,9 +80,8 @@ final class Reactor {
             let events = connection.hasUnsentBytes ? POLLIN | POLLOUT : POLLIN
             polled.append(pollfd(fd: PQsocket(connection.link?.raw), events: Int16(events), revents: 0))
         }
-        // Also while messages keep arriving, because this sets the next sweep.
-        let rest = millisecondsToNextTimer()
-        let count = poll(&polled, nfds_t(polled.count), inbox.maySleep(statistics) ? rest : 0)
+        let timeout = inbox.maySleep(statistics) ? millisecondsToNextTimer() : 0
+        let count = poll(&polled, nfds_t(polled.count), timeout)
         inbox.awake(wasCalled: polled[0].revents != 0)
         now = .now
         guard count > 0 else { return }
