@@ -51,7 +51,7 @@ final class Resolver: Sendable {
             let threads = state.threads ?? Self.start()
             state.threads = threads
             let lookup = threads.runIfActive(eventLoop: loop) { [weak self] in
-                // It may have waited for a thread until nobody needed it any more.
+                // While it waited for a thread, all callers may have stopped waiting.
                 guard let self, isAwaited(host) else { throw OutboundFailure.unresolvable }
                 return try lookUp(host)
             }

@@ -4,6 +4,15 @@ internal import Postgres
 
 /// Undoes a merge of two accounts.
 extension SQLStore: MergeUndoStore {
+    /// Whether the owner of either account may know the password `p` of the identity `i`: it was set since the merge `u`,
+    /// but neither by a reset nor before a later merge brought it.
+    private static let isShared: StaticString = """
+        p.changed_at > u.merged_at AND p.changed_at IS DISTINCT FROM p.reset_at
+        AND NOT EXISTS (SELECT 1 FROM merges n
+                         WHERE n.application_id = $1 AND n.survivor = u.survivor AND n.undone_at IS NULL
+                           AND i.id = ANY (n.identities) AND p.changed_at <= n.merged_at)
+        """
+
     /// Returns moved data to the absorbed account if the data is unchanged since the merge.
     ///
     /// `$4` are the merge's identities as `mergeColumns` selects them, which leave the survivor if they are still there.
@@ -57,11 +66,10 @@ extension SQLStore: MergeUndoStore {
                     UNION ALL SELECT id, NULL, false FROM staying) AS i
              WHERE p.application_id = $1 AND p.identity_id = i.id
                AND (i.leaves AND (NOT i.id = ANY (u.identities) OR i.joined_at > u.merged_at)
-                    OR p.changed_at > u.merged_at AND p.changed_at IS DISTINCT FROM p.reset_at
-                       AND NOT EXISTS (SELECT 1 FROM merges n
-                                        WHERE n.application_id = $1 AND n.survivor = u.survivor
-                                          AND n.undone_at IS NULL AND i.id = ANY (n.identities)
-                                          AND p.changed_at <= n.merged_at))
+                    OR
+        """, isShared,
+        """
+                   )
         ), unparked AS (
             UPDATE identities i SET uid = u.survivor
               FROM undone u
@@ -174,15 +182,11 @@ extension SQLStore: MergeUndoStore {
         .read,
         """
         SELECT p.identity_id
-          FROM merges m
-          JOIN identities i ON i.application_id = $1 AND i.uid = m.survivor
+          FROM merges u
+          JOIN identities i ON i.application_id = $1 AND i.uid = u.survivor
           JOIN passwords p ON p.application_id = $1 AND p.identity_id = i.id
-         WHERE m.application_id = $1 AND m.id = $2 AND m.survivor = $3 AND p.changed_at > m.merged_at
-           AND p.changed_at IS DISTINCT FROM p.reset_at
-           AND NOT EXISTS (SELECT 1 FROM merges n
-                            WHERE n.application_id = $1 AND n.survivor = m.survivor AND n.undone_at IS NULL
-                              AND i.id = ANY (n.identities) AND p.changed_at <= n.merged_at)
-        """)
+         WHERE u.application_id = $1 AND u.id = $2 AND u.survivor = $3 AND
+        """, isShared)
 
     package func sharedPasswords(of merge: Merge, application: Application.ID) async throws -> [UUID] {
         let binds: [Bind] = [.application(application), .uuid(merge.id), .uuid(merge.survivor)]
